@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -137,3 +138,17 @@ def completed(desk: Shell, line: str) -> str:
     return subprocess.run(
         [PERDURE], cwd=desk.folder, env=environment, capture_output=True, text=True, check=True
     ).stdout
+
+
+@pytest.mark.req("P6", "V16")
+def test_the_traceback_of_a_bug_is_shown_to_who_asks_for_it(desk: Shell) -> None:
+    stuck = json.loads(desk.run("call", "desk.pack", "--json", code=1).out)
+    assert stuck["waiting_for"]["code"] == "handler.bug"
+    assert (
+        "KeyError: 'number'" in stuck["waiting_for"]["text"]
+        and "handlers/desk.py, line " in stuck["waiting_for"]["text"]
+    )
+    shown = desk.run("incidents", "traceback", stuck["id"]).out
+    assert "Traceback (most recent call last)" in shown and 'call.args["number"]' in shown
+    told = desk.json("incidents", "traceback", stuck["id"])
+    assert (told["code"], told["place"], told["attempt"]) == ("handler.bug", 1, 1)

@@ -85,20 +85,17 @@ class PoorWorld(EmbeddedWorld):
         return Poor(super().engine)
 
 
-@pytest.mark.req("V13")
 async def test_an_engine_that_lacks_a_capability_skips_the_case_and_says_so(promises: dict[str, Case]) -> None:
     verdict = await exercise(promises["a_held_instance_does_not_move"], PoorWorld.open)
     assert (verdict.outcome, verdict.reasons) == ("skipped", ("the engine 'poor' lacks suspend",))
 
 
-@pytest.mark.req("V13")
 async def test_an_engine_that_breaks_a_promise_fails_the_case(promises: dict[str, Case]) -> None:
     verdict = await exercise(promises["a_message_that_nobody_wants_says_so"], PoorWorld.open)
     assert verdict.outcome == "failed"
     assert "no_subscription" in verdict.reasons[0]
 
 
-@pytest.mark.req("V13")
 async def test_a_call_that_the_engine_cannot_answer_is_refused_by_name(promises: dict[str, Case]) -> None:
     case = promises["a_held_instance_does_not_move"]
     async with EmbeddedWorld.open(case.scenario) as world:

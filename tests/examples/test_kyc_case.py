@@ -232,7 +232,7 @@ async def test_progress_is_shown_and_resumes_nothing(kyc: Path, store_url: str) 
         assert await case.stands_at() == {"wait_documents"}
 
 
-@pytest.mark.req("V13")
+@pytest.mark.req("V17")
 async def test_a_case_goes_on_where_it_was_after_every_restart(kyc: Path, store_url: str) -> None:
     async with sandbox_of(store_url, kyc) as first:
         clock = first.clock
@@ -267,7 +267,6 @@ async def test_a_job_that_is_delivered_twice_runs_its_verb_once(kyc: Path, store
         assert len((await sandbox.result("kyc.list-documents", {"case_id": await case.number()}))["records"]) == 1
 
 
-@pytest.mark.req("V14")
 async def test_a_call_that_is_asked_for_twice_opens_one_case(kyc: Path, store_url: str) -> None:
     async with sandbox_of(store_url, kyc) as sandbox:
         asked = {"entity": ENTITY, "case_type": "periodic-review"}

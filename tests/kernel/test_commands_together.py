@@ -121,7 +121,7 @@ async def test_data_of_a_completion_that_changes_nothing_is_not_kept(store_url: 
         call = await both.first.call("k.wait")
         await both.first.complete(f"{call.id}:1", {"n": 1}, message_id="first")
         late = await both.second.complete(f"{call.id}:1", {"n": 2}, message_id="second")
-        assert late.answer == "duplicate"
+        assert late.answer == "late"
         assert await findings(both) == []
 
 

@@ -73,7 +73,6 @@ async def assert_sound(world: World, decided: Decided) -> None:
     assert not (await verify_store(world.sandbox, {}, is_dry=True)).findings
 
 
-@pytest.mark.req("V13")
 async def test_what_was_decided_elsewhere_is_in_our_journal_and_reads_as_our_own(
     store_url: str, decided: Decided
 ) -> None:
@@ -87,7 +86,6 @@ async def test_what_was_decided_elsewhere_is_in_our_journal_and_reads_as_our_own
         assert source == SourcePosition("other", 1, 20)
 
 
-@pytest.mark.req("V13")
 async def test_a_position_that_comes_again_is_known_and_changes_nothing(store_url: str, decided: Decided) -> None:
     async with opened(store_url) as world:
         await world.deploy(MODEL)
@@ -99,7 +97,6 @@ async def test_a_position_that_comes_again_is_known_and_changes_nothing(store_ur
         await assert_sound(world, decided)
 
 
-@pytest.mark.req("V13")
 async def test_of_several_who_append_one_position_at_once_one_does(
     store_url: str, decided: Decided, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,7 +151,7 @@ async def test_the_id_of_something_else_is_refused(decided: Decided) -> None:
         assert refused.value.rejection.code == "not_found"
 
 
-@pytest.mark.req("V13", "V21")
+@pytest.mark.req("V21")
 @pytest.mark.parametrize("side", ["before", "after"])
 async def test_a_crash_at_any_append_loses_and_doubles_nothing(store_url: str, side: Side, decided: Decided) -> None:
     async with opened(store_url) as world:

@@ -17,7 +17,6 @@ def lone(message_id: str) -> Unit:
     return Unit("tenant", None, attachments=[Attachments(inbox=row)], at=1)
 
 
-@pytest.mark.req("V15")
 @pytest.mark.parametrize("message_id", ["a\0b", "".join(sha256(b"%d" % n).hexdigest() for n in range(400))])
 async def test_what_cannot_be_indexed_is_refused_at_once_and_alone(postgres_url: str, message_id: str) -> None:
     driver = open_driver(postgres_url)

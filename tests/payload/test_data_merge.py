@@ -12,12 +12,9 @@ from hypothesis import strategies as st
 from perdure.errors import MergeConflictError, SchemaViolationError
 from perdure.payload import canonical, changed_paths, is_untouched, merge, merge_concurrent, merge_settled, settled
 
-pytestmark = pytest.mark.req("V33")
-
 BASE: dict[str, Any] = {"case": {"id": 1, "state": "open"}, "tags": ["a"], "count": 10, "ok": False}
 
 
-@pytest.mark.req("V4")
 def test_objects_merge_lists_and_scalars_replace_and_none_sets_null() -> None:
     patch = {"case": {"state": "closed", "by": "me"}, "tags": ["b"], "count": None, "new": {"x": {}}}
     assert merge(BASE, patch) == {

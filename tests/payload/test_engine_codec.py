@@ -69,7 +69,6 @@ def test_the_packed_form_is_the_canonical_envelope_and_the_hash_of_its_bytes() -
     assert set(fields["sub_verb_trail"][0]) == set(TrailEntry.__struct_fields__)
 
 
-@pytest.mark.req("V4")
 @pytest.mark.req("V8")
 def test_what_was_packed_comes_back_whole() -> None:
     sent = with_trail(envelope(trail_ref="events/1"), entry(1))
@@ -187,7 +186,6 @@ def test_a_wrong_envelope_field_is_named(fields: dict[str, Any]) -> None:
     assert next(iter(fields)) in str(caught.value)
 
 
-@pytest.mark.req("V4")
 @pytest.mark.req("V8")
 def test_another_schema_than_expected_is_refused() -> None:
     packed = pack(envelope())
@@ -237,7 +235,6 @@ def require_entity(data: Any) -> None:
         raise SchemaViolationError("accept", "data", "/entity", "it is missing")
 
 
-@pytest.mark.req("V4")
 def test_the_schema_check_runs_on_the_way_out_and_on_the_way_in() -> None:
     assert unpack(pack(envelope(), check=require_entity), check=require_entity).data == DATA
     with pytest.raises(SchemaViolationError, match="missing"):

@@ -29,7 +29,6 @@ START = v.Start()
 BOTH: tuple[Side, ...] = ("before", "after")
 
 
-@pytest.mark.req("V13")
 async def test_c1_the_machine_alone_replays_what_the_engine_recorded(tmp_path: Path) -> None:
     paid = v.Message(name="paid", key="c1", id="m1")
     scenario = scenario_of(

@@ -56,6 +56,23 @@ PLAN_HISTORIES: dict[str, Commands] = {
         )),
         ("Conclude", (e.RunbookCompleted(at(7)),)),
     ),
+    "failures that the rest outlives, and one that somebody is asked about": (
+        ("StartRunbook", (
+            *started(added("a", on_failure="fail"), added("b", on_failure="ask")),
+            e.StepReady(1, at(0)), e.StepReady(2, at(0)),
+        )),
+        ("LaunchSteps", (
+            e.StepBegun(1, at(1), INPUT), e.AttemptStarted(1, 1, at(1), 3),
+            e.StepBegun(2, at(1), INPUT), e.AttemptStarted(2, 1, at(1), 3),
+        )),
+        ("RecordAttempt", (e.AttemptFailed(1, 1, at(2), REFUSED), e.StepFailed(1, at(2), REFUSED))),
+        ("RecordAttempt", (
+            e.AttemptFailed(2, 1, at(3), REFUSED), e.StepFailed(2, at(3), REFUSED), e.FailureAsked(2, at(3)),
+        )),
+        ("RetryStep", (e.StepRetried(2, at(4), "it is back"), e.StepReady(2, at(4)))),
+        ("LaunchSteps", (e.StepBegun(2, at(5), INPUT), e.AttemptStarted(2, 2, at(5), 3))),
+        ("RecordAttempt", (e.StepCompleted(2, at(6), RESULT), e.RunbookFailed(at(6)))),
+    ),
     "a failure that stops, is retried, decided and passed": (
         ("StartRunbook", (
             *started(

@@ -24,7 +24,7 @@ KINDS = [(shelf.kind, kind) for shelf in SHELVES.values() for kind in get_args(s
 HISTORIES = [(shelf.kind, name) for shelf in SHELVES.values() for name in shelf.histories]
 
 
-@pytest.mark.req("P8", "V15")
+@pytest.mark.req("P8")
 @pytest.mark.parametrize(("kind", "version", "name"), JOURNALS)
 def test_a_golden_journal_replays_to_the_states_and_rows_it_had(kind: str, version: int, name: str) -> None:
     machine, state = SHELVES[kind].machine, None

@@ -10,7 +10,7 @@ import pytest
 
 from perdure import Decide
 from perdure.app.audit.store_audit import verify_store
-from perdure.errors import ProgramError, RejectedError
+from perdure.errors import ProgramError, RejectedError, SchemaViolationError
 from perdure.testing.sandbox import Sandbox
 from tests.runbooks.onboarding_verbs import Desk, catalogue, opened, settled, started, states
 
@@ -154,6 +154,96 @@ async def test_a_decision_about_a_failure_adds_another_way(store_url: str) -> No
         assert asked.args == {"step": "a", "code": "REFUSED", "error": "co.find said no"}
         assert asked.context.completed_step.name == "a"
         await whole(sandbox)
+
+
+@pytest.mark.req("X26", "X28")
+async def test_independent_branches_go_on_after_a_failure_and_then_the_runbook_fails(store_url: str) -> None:
+    desk = Desk()
+    desk.failing = {"co.find"}
+    program = """
+    LET w = EXEC co.documents(entity: "E")
+    LET ind = EXEC co.note(text: "independent") AFTER w
+    LET bad = EXEC co.find(name: "A")
+    LET needs = EXEC co.note(text: bad.id)
+    """
+    async with opened(store_url, desk) as sandbox:
+        view = await started(sandbox, program)
+        assert (view.state, states(view)["bad"]) == ("parked", "failed")
+        await sandbox.complete(f"{view.id}:1", {"complete": True})
+        done = await settled(sandbox, view.id)
+        assert states(done) == {"w": "completed", "ind": "completed", "bad": "failed", "needs": "pending"}
+        assert (done.state, done.error.code) == ("failed", "REFUSED")
+        assert done.error.message == "Step 'bad' failed: co.find said no"
+        desk.failing = set()
+        await sandbox.runbooks.retry(view.id, "bad")
+        again = await settled(sandbox, view.id)
+        assert (again.state, again.error) == ("completed", None)
+        await whole(sandbox)
+
+
+@pytest.mark.req("X26")
+async def test_with_stop_nothing_new_begins_after_a_failure(store_url: str) -> None:
+    desk = Desk()
+    desk.failing = {"co.find"}
+    program = """
+    LET w = EXEC co.documents(entity: "E")
+    LET ind = EXEC co.note(text: "independent") AFTER w
+    LET bad = EXEC co.find(name: "A") ON FAILURE stop
+    """
+    async with opened(store_url, desk) as sandbox:
+        view = await started(sandbox, program)
+        await sandbox.complete(f"{view.id}:1", {"complete": True})
+        assert states(await settled(sandbox, view.id)) == {"w": "completed", "ind": "pending", "bad": "failed"}
+
+
+@pytest.mark.req("X26", "V20")
+@pytest.mark.parametrize(
+    ("answer", "state", "step"),
+    [("retry", "completed", "completed"), ("skip", "completed", "skipped"), ("abort", "cancelled", "failed")],
+)
+async def test_what_is_asked_after_a_failure_is_a_task_with_three_answers(
+    store_url: str, answer: str, state: str, step: str
+) -> None:
+    desk = Desk()
+    desk.failing = {"co.find"}
+    async with opened(store_url, desk) as sandbox:
+        view = await started(sandbox, 'LET a = EXEC co.find(name: "A") ON FAILURE ask')
+        assert view.state == "parked"
+        waiting = view.step("a").waiting_for
+        told = "Step 'a' failed: co.find said no. Somebody has to say retry, skip or abort."
+        assert (waiting.kind, waiting.key, waiting.code, waiting.text) == ("task", f"{view.id}:1", "REFUSED", told)
+        (task,) = (await sandbox.listing.tasks()).items
+        assert (task.key, task.name) == (waiting.key, "Say what becomes of step 'a', which failed: co.find said no")
+        (incident,) = await sandbox.incidents()
+        assert incident.waiting_for.text == told
+        form = (await sandbox.tasks.shown(task.key)).form
+        assert form["properties"]["answer"]["enum"] == ["retry", "skip", "abort"]
+        with pytest.raises(SchemaViolationError, match="answer"):
+            await sandbox.tasks.complete(task.key, {"agree": True})
+        with pytest.raises(RejectedError, match="is answered and nothing else"):
+            await sandbox.tasks.claim(task.key)
+        desk.failing = set()
+        await sandbox.tasks.complete(task.key, {"answer": answer, "reason": "they are back"})
+        done = await settled(sandbox, view.id)
+        assert (done.state, states(done)["a"]) == (state, step)
+        assert (await sandbox.listing.tasks()).items == []
+        await whole(sandbox)
+
+
+@pytest.mark.req("X7")
+async def test_another_answer_after_the_first_is_late_and_the_same_one_a_duplicate(store_url: str) -> None:
+    async with opened(store_url) as sandbox:
+        view = await started(sandbox, 'LET a = EXEC co.documents(entity: "A")\nLET b = EXEC co.senior(entity: "B")')
+        key = f"{view.id}:1"
+        assert (await sandbox.complete(key, {"complete": True})).answer == "applied"
+        assert (await sandbox.complete(key, {"complete": True}, message_id="again")).answer == "duplicate"
+        assert (await sandbox.complete(key, {"complete": False})).answer == "late"
+        assert (await sandbox.complete(key, error="no")).answer == "late"
+        other = f"{view.id}:2"
+        assert (await sandbox.complete(other, error="no", code="NO")).answer == "applied"
+        assert (await sandbox.complete(other, error="no", code="NO", message_id="m2")).answer == "duplicate"
+        assert (await sandbox.complete(other, {"fine": True})).answer == "late"
+        assert (await sandbox.runbooks.show(view.id)).step("a").result == {"complete": True}
 
 
 # --- decisions -----------------------------------------------------------------------------------------------------

@@ -74,7 +74,6 @@ async def counted(both: Pair, id: str) -> Counter[str]:
     return Counter(await both.entries(id))
 
 
-@pytest.mark.req("V14")
 @pytest.mark.req("X6")
 @pytest.mark.parametrize("verb", ["t.none", "t.external", "t.wait"])
 async def test_eight_starts_with_one_key_are_one_call_and_seven_replays(store_url: str, verb: str) -> None:

@@ -21,7 +21,7 @@ CHOSEN = (
 )  # fmt: skip
 
 
-@pytest.mark.req("V13", "V21")
+@pytest.mark.req("V21")
 @pytest.mark.parametrize("side", ["before", "after"])
 @pytest.mark.parametrize("name", CHOSEN)
 @some_kills

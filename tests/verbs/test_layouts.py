@@ -67,7 +67,6 @@ def test_what_a_verb_promises_to_processes_is_read(domains: Catalogue) -> None:
     assert domains.get("claims.create-claim").definition.contract == VerbContract((), ("DUPLICATE",))
 
 
-@pytest.mark.req("V3")
 def test_a_promise_is_part_of_the_hash_and_its_absence_is_not() -> None:
     silent = load_text("{name: a.b}").get("a.b").definition
     promised = load_text("{name: a.b, contract: {}}").get("a.b").definition

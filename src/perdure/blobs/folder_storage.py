@@ -62,14 +62,14 @@ class FolderStorage:
             yield part
 
     async def _chunks(self, path: Path, hash: bytes, first: int) -> AsyncIterator[bytes]:
+        """Part by part, each opened for itself: nothing is left open by a reader that goes away."""
+        place = first * PART_BYTES
         try:
-            file = await asyncio.to_thread(path.open, "rb")
-        except OSError as error:
-            raise damaged(hash, "it is missing") from error
-        with file:
-            await asyncio.to_thread(file.seek, first * PART_BYTES)
-            while data := await asyncio.to_thread(file.read, PART_BYTES):
+            while data := await asyncio.to_thread(_part, path, place):
                 yield data
+                place += len(data)
+        except FileNotFoundError as error:
+            raise damaged(hash, "it is missing") from error
 
     async def check(self, tenant: str, hash: bytes) -> str:
         return await self._done(lambda: _fault(self._place(tenant, hash), hash))
@@ -142,6 +142,12 @@ def _sync(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _part(path: Path, place: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(place)
+        return file.read(PART_BYTES)
 
 
 def _described(path: Path, hash: bytes, now: Micros) -> BlobStored | None:

@@ -52,7 +52,7 @@ class TemplateStep(msgspec.Struct, frozen=True):
     execution_mode: ExecutionMode | None = None
     after: tuple[str, ...] = ()
     gate: str = ""
-    on_failure: OnFailure = "stop"
+    on_failure: OnFailure = "fail"
     reevaluate: Reevaluate = "decisions"
     line: int = 0
 

@@ -241,7 +241,7 @@ class PackReader:
             execution_mode=mode,
             after=after,
             gate=gate,
-            on_failure=part.word("on_failure", get_args(OnFailure), "stop"),
+            on_failure=part.word("on_failure", get_args(OnFailure), "fail"),
             reevaluate=part.word("reevaluate", get_args(Reevaluate), "decisions"),
             line=part.node.line,
         )

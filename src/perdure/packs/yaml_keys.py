@@ -74,7 +74,7 @@ STEP = MappingProxyType(
         "execution_mode": "`sync`, `durable` or `human_gate`; what the verb says by default.",
         "after": "Names of steps it comes after.",
         "gate": "The group of which someone must agree before it runs.",
-        "on_failure": "`stop`, `continue`, `ask` or `decide`; `stop` by default.",
+        "on_failure": "`fail`, `stop`, `continue`, `ask` or `decide`; `fail` by default.",
         "reevaluate": "`always`: this decision is asked again whenever a wait of the runbook has ended.",
     }
 )

@@ -9,7 +9,7 @@ import msgspec
 
 from perdure.payload import data_hash
 
-OnFailure = Literal["stop", "continue", "ask", "decide"]
+OnFailure = Literal["fail", "stop", "continue", "ask", "decide"]
 Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in"]
 Provenance = Literal["user_provided", "template_default", "inferred_from_context", "copied_from_previous"]
 Reevaluate = Literal["decisions", "always"]
@@ -83,7 +83,7 @@ class StepPlan(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Steps it comes after without needing what they gave."""
     condition: Condition | None = None
     branches: tuple[Branch, ...] = ()
-    on_failure: OnFailure = "stop"
+    on_failure: OnFailure = "fail"
     alternative: str = ""
     """The decision verb that is asked when it fails and `on_failure` is decide."""
     gate: str = ""

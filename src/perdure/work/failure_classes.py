@@ -91,7 +91,7 @@ def classify(verb: Verb, error: Exception) -> Failed:
         return Failed("transient_infrastructure", "handler.infrastructure", text[:MAX_MESSAGE])
     where, trace = _place(error), "".join(traceback.format_exception(error))[-MAX_TRACEBACK:]
     if type(error) in BUGS:
-        fact = f"the handler of '{verb.name}' has a bug{where}: {text}"[: MAX_MESSAGE - 60]
+        fact = f"The handler of '{verb.name}' has a bug{where}: {text}"[: MAX_MESSAGE - 60]
         return Failed("permanent_contract", "handler.bug", f"{fact}. Mend it, then `incidents retry`.", trace=trace)
     return Failed("transient_infrastructure", "handler.error", f"{text[: MAX_MESSAGE - 200]}{where}", trace=trace)
 

@@ -130,7 +130,6 @@ def test_a_compensation_handler_comes_after_what_it_undoes() -> None:
     assert "CON102" not in found(model_of(START, write(), undo, choice(), other(), END, flows=flows))
 
 
-@pytest.mark.req("V33")
 def test_branches_of_an_exclusive_gateway_do_not_run_at_once() -> None:
     merge = Gateway(id="merge", kind="exclusive")
     flows = (
@@ -143,7 +142,6 @@ def test_branches_of_an_exclusive_gateway_do_not_run_at_once() -> None:
     )
 
 
-@pytest.mark.req("V33")
 def test_what_follows_the_join_does_not_run_beside_the_branches() -> None:
     fork, join = Gateway(id="fork", kind="parallel"), Gateway(id="join", kind="parallel")
     flows = (
@@ -154,7 +152,6 @@ def test_what_follows_the_join_does_not_run_beside_the_branches() -> None:
     assert found(model_of(*nodes, flows=flows)) == set()
 
 
-@pytest.mark.req("V33")
 def test_the_path_of_an_event_that_does_not_interrupt_runs_beside_its_host() -> None:
     reminder = Event(
         id="reminder", name="Reminder", position="boundary", attached_to="first", is_interrupting=False,
@@ -169,7 +166,6 @@ def test_the_path_of_an_event_that_does_not_interrupt_runs_beside_its_host() -> 
     assert found(model) == {"CON107"}
 
 
-@pytest.mark.req("V33")
 @pytest.mark.parametrize(("is_sequential", "expected"), [(True, set()), (False, {"CON107"})])
 def test_iterations_at_once_need_a_merge_rule(is_sequential: bool, expected: set[str]) -> None:
     repeated = Task(

@@ -176,7 +176,7 @@ def test_iterations_being_undone_are_finished_once_when_all_is_undone() -> None:
     assert status(player) == "compensated"
 
 
-@pytest.mark.req("V22", "V33")
+@pytest.mark.req("V22")
 def test_what_was_undoing_in_an_iteration_keeps_its_place_when_all_are_undone() -> None:
     cancel = m.Event(id="cancel", position="end", triggers=(m.CancelTrigger(),))
     undoes: Undoes = {"a": handler("undo-a"), "b": handler("undo-b")}

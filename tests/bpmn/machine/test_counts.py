@@ -13,7 +13,7 @@ from tests.bpmn.machine.test_found_at_random import standing
 MANY = m.MultiInstance(m.Value("orch_n", "flag"))
 
 
-@pytest.mark.req("V16", "O6")
+@pytest.mark.req("O6")
 @pytest.mark.parametrize(
     ("flags", "fact"),
     [

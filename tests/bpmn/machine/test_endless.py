@@ -50,7 +50,7 @@ def passed(player: Player, element: str) -> int:
                for entry in player.journal)  # fmt: skip
 
 
-@pytest.mark.req("V16", "O12")
+@pytest.mark.req("O12")
 @pytest.mark.parametrize("most", range(7, 14))
 @pytest.mark.parametrize("is_sub", [False, True], ids=["task", "subprocess"])
 @pytest.mark.parametrize("repeats", [AT_ONCE, IN_TURN, LOOP], ids=["at once", "in turn", "loop"])
@@ -70,7 +70,7 @@ def test_what_is_broken_off_goes_on_where_it_was_until_each_iteration_was_made_o
     assert passed(player, "t" if is_sub else "a") == ROUNDS
 
 
-@pytest.mark.req("V16", "O12")
+@pytest.mark.req("O12")
 @pytest.mark.parametrize("most", range(7, 14))
 @pytest.mark.parametrize("repeats", [AT_ONCE, IN_TURN, LOOP], ids=["at once", "in turn", "loop"])
 def test_what_is_broken_off_beside_another_incident_goes_on_when_that_is_mended(
@@ -90,7 +90,7 @@ def test_what_is_broken_off_beside_another_incident_goes_on_when_that_is_mended(
     assert passed(player, "a") == ROUNDS
 
 
-@pytest.mark.req("V16", "O12")
+@pytest.mark.req("O12")
 @pytest.mark.parametrize("is_sub", [False, True], ids=["task", "subprocess"])
 def test_a_loop_that_never_ends_is_an_incident_that_a_flag_ends(monkeypatch: pytest.MonkeyPatch, is_sub: bool) -> None:
     player = played(monkeypatch, 100, service("f"), repeated(FOR_EVER, is_sub), service("z"))
@@ -103,7 +103,6 @@ def test_a_loop_that_never_ends_is_an_incident_that_a_flag_ends(monkeypatch: pyt
     assert status(player) == "completed"
 
 
-@pytest.mark.req("V16")
 def test_iterations_are_done_when_their_incident_is_resolved_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     player = played(monkeypatch, 10, repeated(IN_TURN, False), service("z"))
     (node,) = stuck(player)

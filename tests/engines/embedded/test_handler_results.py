@@ -45,7 +45,6 @@ async def results_of(url: str, handler: Callable[[Call], Any]) -> list[Any]:
         return [(view.data["answer"], view.flags) for view in await asyncio.gather(*starts)]
 
 
-@pytest.mark.req("V14")
 async def test_a_handler_may_fill_one_object_again_and_again(store_url: str) -> None:
     template: dict[str, int] = {}
 
@@ -97,7 +96,6 @@ async def test_who_changes_a_form_in_place_changes_neither_data_nor_verbs(store_
     assert given == [{"answer": "yes", "tags": ["a"]}]
 
 
-@pytest.mark.req("V33")
 async def test_branches_of_what_fills_most_of_the_memory_are_recorded(sqlite_url: str) -> None:
     first, second = asyncio.Event(), asyncio.Event()
 

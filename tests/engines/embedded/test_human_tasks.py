@@ -58,7 +58,6 @@ async def test_flags_come_only_through_the_intake_verb_of_a_task(store_url: str)
         assert await world.data(ended) == {"answered": "yes"}, "what came is the intake's, what it returned is ours"
 
 
-@pytest.mark.req("V14")
 async def test_a_task_completed_twice_under_one_message_id_ends_once(store_url: str) -> None:
     async with opened(store_url) as world:
         await world.deploy(line("p", user("first"), user("second")))

@@ -79,7 +79,6 @@ def change(patch: dict[str, Any], **fields: Any) -> Change:
 
 @given(objects, st.lists(st.tuples(objects, st.sampled_from([(), ("many", "1")])), max_size=3))
 @settings(deadline=None, max_examples=150)
-@pytest.mark.req("V4")
 @pytest.mark.req("V8")
 def test_a_change_onto_the_head_is_merged_packed_and_read_back(first: dict[str, Any], patches: list[Any]) -> None:
     payloads = Payloads(Nowhere())

@@ -50,7 +50,7 @@ def deal(*ends: Node, **more: object) -> SubProcess:
     return SubProcess(id="deal", body=body, repeat=times(3), **more)  # type: ignore[arg-type]
 
 
-@pytest.mark.req("V22", "V33")
+@pytest.mark.req("V22")
 async def test_a_cancelled_transaction_is_undone_with_the_data_of_each_iteration(store_url: str) -> None:
     cancelled = boundary("cancelled", "deal", CancelTrigger())
     handlers = Numbered()
@@ -65,7 +65,7 @@ async def test_a_cancelled_transaction_is_undone_with_the_data_of_each_iteration
         assert await world.data(ended) == {"deal": LEFT}
 
 
-@pytest.mark.req("V22", "V33")
+@pytest.mark.req("V22")
 async def test_a_repeated_subprocess_is_undone_later_with_the_data_of_each_iteration(store_url: str) -> None:
     handlers = Numbered()
     async with opened(store_url, handlers) as world:

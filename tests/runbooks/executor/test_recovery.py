@@ -160,7 +160,6 @@ async def test_an_escalation_is_left_to_the_worker_that_can_start_it(store_url: 
             assert (await child_of(able, view.id))["verb"] == "kyc.senior"
 
 
-@pytest.mark.req("V16")
 async def test_jobs_nobody_here_can_run_hide_no_job_that_can_run(
     store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ async def test_a_durable_verb_parks_and_its_completion_pops_it_once(store_url: s
         first = await sandbox.complete(view.waiting_for.key, {"case_id": "c1"}, message_id="m1")
         again = await sandbox.complete(view.waiting_for.key, {"case_id": "c1"}, message_id="m1")
         other = await sandbox.complete(view.waiting_for.key, {"case_id": "c2"}, message_id="m2")
-        assert [first.answer, again.answer, other.answer] == ["applied", "duplicate", "duplicate"]
+        assert [first.answer, again.answer, other.answer] == ["applied", "duplicate", "late"]
         done = await sandbox.status(view.id)
         assert (done.state, done.result) == ("completed", {"case_id": "c1"})
         names = [event.entry async for event in sandbox.events(view.id)]

@@ -53,7 +53,7 @@ def offered(text: str, **more: list[str]) -> list[str]:
         (LISP + "(notice.send :to [1 @c|", ["@case"]),
         (LISP + "(notice.send :to @case.st|", ["@case.state"]),
         (LISP + "(notice.send :after [|", ["@case"]),
-        (LISP + "(notice.send :on-failure |", ["stop", "continue", "ask"]),
+        (LISP + "(notice.send :on-failure |", ["fail", "stop", "continue", "ask"]),
     ],
 )
 def test_what_fits_is_offered(text: str, expected: list[str]) -> None:

@@ -34,7 +34,7 @@ def test_every_key_of_an_agent_is_read() -> None:
     assert load_text("{name: a.b}").get("a.b").execution.agent is None
 
 
-@pytest.mark.req("O13", "V3")
+@pytest.mark.req("O13")
 def test_the_agents_part_is_hashed_where_it_is_written_and_only_there() -> None:
     plain = load_text("{name: a.b, execution: {kind: sync}}").get("a.b")
     assert "agent" not in plain.definition.content["execution"]

@@ -13,7 +13,7 @@ from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.executor.agent_proposal import Proposal
 from perdure.runbooks.machine.journal_entries import Entry, entry_fields, entry_name
-from perdure.runbooks.machine.runbook_machine import GATE, token_key
+from perdure.runbooks.machine.runbook_machine import GATE, is_asked, token_key
 from perdure.runbooks.machine.state import ENDED, WAITING, Amendment, Failure, Runbook, Step, Token, step_id
 from perdure.sources import Id, id_text, iso
 
@@ -256,6 +256,11 @@ def waiting_view(id: Id, step: Step, carrier: CarrierView | None, number: int = 
     if step.links is not None and step.links.gated_at:
         gate = step.links.gate
         return WaitingFor("gate", f"{step_id(id_text(id), number)}/{GATE}", gate, iso(step.links.gated_at))
+    if is_asked(step) and step.links is not None:
+        told = step.error.message.rstrip(".") if step.error is not None else ""
+        since, code = iso(step.links.ended_at), step.error.code if step.error is not None else ""
+        text = f"Step '{step.links.name}' failed: {told}. Somebody has to say retry, skip or abort."
+        return WaitingFor("task", step_id(id_text(id), number), step.verb, since, code=code, text=text)
     if step.retry_at:
         return WaitingFor("retry", "", step.verb, None, iso(step.retry_at))
     return None

@@ -5,16 +5,20 @@ The task itself decides whether a person may act on it.
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec import field
 
 from perdure.app.calls.views import CallView
 from perdure.app.instances.views import InstanceView
 from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Request, Route, operation
+from perdure.app.operations.operation_execution import perform
 from perdure.app.operations.request_fields import After, Data, Limit, Seen, State, TaskKey, Word
 from perdure.app.operations.verb_scopes import REDACTED, VERBS_OF_TASK
 from perdure.app.runbooks.extension_policy import check_answer
 from perdure.app.runbooks.views import RunbookView
+from perdure.app.tasks.failure_answers import answer_failure, read_answer
 from perdure.app.tasks.views import TaskView
 
 TAG = "tasks"
@@ -124,6 +128,8 @@ async def complete_task(context: Context, request: CompleteTask) -> InstanceView
 
     Data that do not fit its form are refused, and `errors` says for each field what is wrong with it.
     """
+    if await context.perdure.tasks.is_failure(request.key):
+        return await answer_failure(partial(perform, context), request.key, read_answer(request.key, request.data))
     await check_answer(context.perdure, context.principal, request.key, "", request.data)
     return await context.perdure.tasks.complete(
         request.key, request.data, message_id=request.message_id, override=request.override, seen=request.seen

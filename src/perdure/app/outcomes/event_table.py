@@ -73,7 +73,7 @@ EVENTS: dict[Word, EventRow] = {
         "(`Timer`), or until somebody resumes it (`Suspended`)",
         ("kind", "reason"),
         ("instance.TaskOpened", "instance.Armed", "instance.InstanceSuspended", "runbook.StepParked",
-         "runbook.TaskOpened", "runbook.GateClosed", "runbook.GateReopened"),
+         "runbook.TaskOpened", "runbook.GateClosed", "runbook.GateReopened", "runbook.FailureAsked"),
     ),
     "Resumed": EventRow(
         "that wait is over", ("kind", "reason"),

@@ -166,6 +166,11 @@ def _gate_closed(around: Around, entry: e.GateClosed | e.GateReopened) -> Iterat
     yield Happened("Parked", entry.at, entry.step, "HumanGate", awaited("", entry.group), refs=refs)
 
 
+def _failure_asked(around: Around, entry: e.FailureAsked) -> Iterator[Happened]:
+    refs = _refs(key=step_id(around.letters, entry.step))
+    yield Happened("Parked", entry.at, entry.step, "HumanGate", "Awaiting retry, skip or abort", refs=refs)
+
+
 def _gate_answered(around: Around, entry: e.GateAnswered) -> Iterator[Happened]:
     links = around.step(entry.step).links
     if not entry.agrees or links is None or not links.awaited:
@@ -208,6 +213,7 @@ _TABLE: dict[type, Callable[[Around, Any], Iterator[Happened]]] = {
     e.GateClosed: _gate_closed,
     e.GateReopened: _gate_closed,
     e.GateAnswered: _gate_answered,
+    e.FailureAsked: _failure_asked,
     e.CompensationStarted: _compensation_started,
     e.CompensationEnded: _compensation_ended,
 }

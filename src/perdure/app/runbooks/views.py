@@ -51,7 +51,7 @@ class StepView(msgspec.Struct, frozen=True, omit_defaults=True):
     progress: str = ""
     side: bool | None = None
     gate: str = ""
-    on_failure: str = "stop"
+    on_failure: str = "fail"
     flags: dict[str, str | bool | int] = {}
     undoes: str = ""
     provenance: dict[str, str] = {}
@@ -85,7 +85,7 @@ class RunbookView(msgspec.Struct, frozen=True):
     erased_at: str | None = None
     usage: UsageView | None = None
     error: ErrorView | None = None
-    """The damage of one that is quarantined."""
+    """Of one that failed, the step and the reason; of one that is quarantined, the damage."""
     overrides: list[OverrideView] = []
     """Acts around its tasks and gates."""
 
@@ -119,7 +119,7 @@ class PlannedStepView(msgspec.Struct, frozen=True, omit_defaults=True):
     needs: list[str] = []
     after: list[str] = []
     branch: dict[str, bool] = {}
-    on_failure: str = "stop"
+    on_failure: str = "fail"
     gate: str = ""
     writes: list[str] = []
     parks: str = ""
@@ -198,8 +198,21 @@ def runbook_view(aggregate: Aggregate, course: Course, steps: list[StepView], pa
         len(course.fragments), aggregate.version, course.is_sealed, iso(state.started_at),
         iso(state.ended_at or None), aggregate.tenant, state.principal,
         msgspec.to_builtins(pack) if pack is not None else None, iso(state.erased_at or None), usage_view(state.spent),
-        overrides=override_views(state.overrides),
+        _failure(state, steps) if state.status == "failed" else None, override_views(state.overrides),
     )  # fmt: skip
+
+
+def _failure(state: Runbook, steps: list[StepView]) -> ErrorView | None:
+    """Why a runbook failed: the first of its steps whose failure nobody passed, and what it said."""
+    failed = [view for view in steps if view.error is not None and _is_open(state.steps[view.number - 1])]
+    first = min(failed, key=lambda view: view.ended_at or "", default=None)
+    if first is None or first.error is None:
+        return None
+    return replace(first.error, message=f"Step '{first.name}' failed: {first.error.message}")
+
+
+def _is_open(step: Step) -> bool:
+    return step.status == "failed" and (step.links is None or not step.links.is_passed)
 
 
 def damaged_runbook(id: Id, tenant: str) -> RunbookView:

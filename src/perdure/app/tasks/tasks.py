@@ -17,12 +17,13 @@ from perdure.app.runbooks.open_proposal import proposal_of
 from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runbooks.views import RunbookView
 from perdure.app.runtime import Runtime
+from perdure.app.tasks.failure_answers import FAILURE_FORM, HOW, answer_failure, read_answer
 from perdure.app.tasks.views import TaskView, of_task
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.state import Node
 from perdure.engine import Until
 from perdure.errors import PerdureError, QuarantinedError, RejectedError, Rejection
-from perdure.human_tasks import HumanTask, Person, gate, is_for, open_task, over
+from perdure.human_tasks import HumanTask, Person, TaskContract, gate, is_for, open_task, over
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import WaitFound
@@ -33,7 +34,7 @@ from perdure.runbooks.executor.completion_inbox import Completion
 from perdure.runbooks.machine.commands import ActOnTask, AnswerGate
 from perdure.runbooks.machine.dag_progress import seen_at_gate
 from perdure.runbooks.machine.human_tasks import seen_by_asked, waiting_task
-from perdure.runbooks.machine.runbook_machine import token_key
+from perdure.runbooks.machine.runbook_machine import is_asked, token_key
 from perdure.runbooks.machine.state import Step
 from perdure.sources import Id, Micros, id_text, iso, parse_id
 from perdure.verbs import CompiledSchema
@@ -117,6 +118,11 @@ class TaskOperations(TaskDesk):
         if seen is None or not seen.token:
             return None
         return await proposal_of(self._runtime.store, seen.aggregate, seen.aggregate.state.steps[number - 1])
+
+    async def is_failure(self, key: str) -> bool:
+        """Whether somebody is asked there what becomes of a step that failed."""
+        seen = await self._seen(*task_place(key))
+        return seen is not None and seen.is_failure
 
     async def verbs(self, key: str) -> Sequence[str]:
         """The verbs that the data of a task, open or ended, come from."""
@@ -225,6 +231,9 @@ class TaskOperations(TaskDesk):
     async def _act_on_call(self, key: str, act: Act, override: str, to: str, groups: str) -> None:
         id, step = task_place(key)
         seen = await self._seen(id, step)
+        if seen is not None and seen.is_failure:
+            fact = "what becomes of a failed step is answered and nothing else"
+            raise RejectedError(Rejection("wrong_state", act, "task", key, fact, HOW))
         if seen is not None and not seen.token:
             fact, hint = "a gate is agreed to or refused and nothing else", 'Complete it with {"agree": true} or false.'
             raise RejectedError(Rejection("wrong_state", act, "task", key, fact, hint))
@@ -239,6 +248,8 @@ class TaskOperations(TaskDesk):
         found = await self._seen(id, number)
         if found is None:
             return await self._answered(key, message_id)
+        if found.is_failure:
+            return await answer_failure(self._performer.ask, key, read_answer(key, data))
         if not found.token:
             return await self._agreed(key, data or {}, seen)
         place = token_key(id_text(id), number, found.aggregate.state.steps[number - 1].tokens[found.token - 1])
@@ -300,7 +311,7 @@ class TaskOperations(TaskDesk):
         description = verb.definition.description if verb is not None else ""
         form = verb.definition.output_schema if verb is not None and has_form else None
         if has_form and not seen.token:
-            form = GATE_FORM
+            form = FAILURE_FORM if seen.is_failure else GATE_FORM
         return TaskView(
             f"{letters}:{seen.number}", letters, seen.number, step.verb, step.links.name if step.links else "",
             seen.task.title or description or step.verb, since=iso(seen.task.opened_at), number=number, form=form,
@@ -311,6 +322,8 @@ class TaskOperations(TaskDesk):
 def _shown(seen: Seen) -> str:
     """What somebody sees who looks at the task of a call, or at a gate."""
     state = seen.aggregate.state
+    if seen.is_failure:
+        return ""
     return seen_by_asked(state.steps[seen.number - 1]) if seen.token else seen_at_gate(state, seen.number)
 
 
@@ -333,12 +346,18 @@ class Seen(NamedTuple):
     node: Node | None
     number: int
     token: int = 0
+    is_failure: bool = False
+    """Whether somebody is asked what becomes of a step that failed."""
 
 
 def _seen_step(aggregate: Aggregate, step: Step, number: int) -> Seen | None:
     """The task a step is while it waits, or before it may run: a gate is one for somebody of its group."""
     if (found := waiting_task(step)) is not None:
         return Seen(aggregate, found[2], None, number, found[0])
+    if step.links is not None and step.links.asked_at and is_asked(step):
+        told = step.error.message if step.error is not None else ""
+        asked = TaskContract(f"Say what becomes of step '{step.links.name}', which failed: {told}")
+        return Seen(aggregate, open_task(asked, step.links.asked_at), None, number, is_failure=True)
     if step.links is None or not step.links.gated_at:
         return None
     title = f"Agree to {step.links.name or step.verb}"

@@ -17,9 +17,15 @@ from perdure.durations import later
 from perdure.errors import InvariantBroken, Rejection
 from perdure.identifiers import id_text
 from perdure.journal import BlobRow, Decision, DocumentRow, Notice, Origin, RecordCodec, Rows, TimerRow, read_form
+from perdure.journal.facts import fact_key, fact_notice
 from perdure.journal.notice_routes import PREFIX, StepRoute
 
 EXPIRY, RETENTION = "expiry", "retention"
+TOLD = (
+    e.DocumentCreated, e.VersionReceived, e.VersionVerified, e.VersionRejected, e.VersionExpired, e.VersionSuperseded,
+    e.DocumentSuperseded,
+)  # fmt: skip
+"""Entries that change what guards know of a document."""
 ARRIVED = "document_arrived"
 """The kind of the notice that a verb is to check a version."""
 
@@ -81,16 +87,14 @@ class DocumentMachine:
         return Rows(timers=_timers(state), documents=(row,), blobs=tuple(BlobRow(hash) for hash in hashes))
 
     def notices(self, id: bytes, state: Document, entries: tuple[e.DocumentEntry, ...]) -> tuple[Notice, ...]:
-        checked = [
-            each.number
-            for each in entries
-            if (isinstance(each, e.VersionReceived) and (each.is_scanned or each.is_extracted))
-            or (isinstance(each, e.BlobScanned) and each.is_clean)
+        letters = id_text(id)
+        notices = [
+            Notice(f"{PREFIX}{letters}/check/{number}/{state.changes}", ARRIVED, StepRoute(number))
+            for number in _to_check(entries)
         ]
-        return tuple(
-            Notice(f"{PREFIX}{id_text(id)}/check/{number}/{state.changes}", ARRIVED, StepRoute(number))
-            for number in checked
-        )
+        if state.subject and any(isinstance(each, TOLD) for each in entries):
+            notices.append(fact_notice(letters, state.changes, [fact_key(self.kind, state.subject, state.type)]))
+        return tuple(notices)
 
     def encode(self, state: Document) -> bytes:
         return self._encoder.encode(state)
@@ -118,6 +122,16 @@ class DocumentMachine:
 
     def words(self, state: Document, number: int, bodies: Sequence[bytes]) -> str:
         return text_words(state.type, state.subject, bodies)
+
+
+def _to_check(entries: tuple[e.DocumentEntry, ...]) -> list[int]:
+    """Versions that a verb is to check now: new ones, and those whose scan is done."""
+    return [
+        each.number
+        for each in entries
+        if (isinstance(each, e.VersionReceived) and (each.is_scanned or each.is_extracted))
+        or (isinstance(each, e.BlobScanned) and each.is_clean)
+    ]
 
 
 def _timers(state: Document) -> tuple[TimerRow, ...]:

@@ -77,7 +77,7 @@ def write_draft(draft: Draft) -> str:
                 tuple(Argument(name.replace("_", "-"), _form(value)) for name, value in args.items()),
                 Symbol(entry.name),
                 tuple(Symbol(name) for name in entry.after),
-                on_failure="" if entry.on_failure == "stop" else entry.on_failure,
+                on_failure="" if entry.on_failure == "fail" else entry.on_failure,
                 alternative=entry.alternative,
                 gate=entry.gate,
                 reevaluate="" if entry.reevaluate == "decisions" else entry.reevaluate,

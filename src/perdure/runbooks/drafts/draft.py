@@ -56,7 +56,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     provenance: dict[str, Provenance] = {}
     labels: dict[str, str] = {}
     """How a value is said in the sentence when that is not the value itself."""
-    on_failure: OnFailure = "stop"
+    on_failure: OnFailure = "fail"
     alternative: str = ""
     gate: str = ""
     reevaluate: Reevaluate = "decisions"

@@ -18,6 +18,7 @@ from perdure.errors import (
     SchemaViolationError,
 )
 from perdure.journal import Origin
+from perdure.journal.facts import FACT_CHANGED
 from perdure.journal.notice_routes import OverRoute, Route, StepRoute, read_route
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import PENDING, Attachments, Unit
@@ -190,6 +191,8 @@ class Recovery:
                         done += await self._escalation_over(tenant, message_id, aggregate)
                     elif (deliver := self._deliveries.get(kind)) is not None:
                         done += await deliver(tenant, message_id, kind, aggregate)
+                    elif kind == FACT_CHANGED:  # nothing of this platform waits for facts
+                        await self._settle(tenant, message_id)
                 except (QuarantinedError, RejectedError):
                     continue
         return done

@@ -110,7 +110,7 @@ class CallSource(msgspec.Struct, frozen=True, kw_only=True):
     after: tuple[str, ...] = ()
     branches: tuple[Branch, ...] = ()
     condition: Condition | None = None
-    on_failure: OnFailure = "stop"
+    on_failure: OnFailure = "fail"
     alternative: str = ""
     gate: str = ""
     reevaluate: Reevaluate = "decisions"

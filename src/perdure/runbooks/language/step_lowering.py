@@ -63,7 +63,7 @@ class Step(msgspec.Struct, kw_only=True):
     branches: tuple[Branch, ...] = ()
     condition: Condition | None = None
     subjects: tuple[tuple[Ref, TestOf], ...] = ()
-    on_failure: OnFailure = "stop"
+    on_failure: OnFailure = "fail"
     alternative: str = ""
     gate: str = ""
     reevaluate: Reevaluate = "decisions"
@@ -213,7 +213,7 @@ class Lowering:
                 after=tuple(Ref(symbol.name, (), symbol.span) for symbol in call.after),
                 order=self._order,
                 branches=self._branches,
-                on_failure=call.on_failure or "stop",  # type: ignore[arg-type]
+                on_failure=call.on_failure or "fail",  # type: ignore[arg-type]
                 alternative=call.alternative,
                 gate=call.gate,
                 reevaluate=call.reevaluate or "decisions",  # type: ignore[arg-type]

@@ -170,6 +170,11 @@ def _failure_passed(state: Runbook, entry: e.FailurePassed) -> Runbook:
     return put(state, entry.step, replace(step, links=replace(links_of(step), is_passed=True)))
 
 
+def _failure_asked(state: Runbook, entry: e.FailureAsked) -> Runbook:
+    step = state.steps[entry.step - 1]
+    return put(state, entry.step, replace(step, links=replace(links_of(step), asked_at=entry.at)))
+
+
 def _steps_held(state: Runbook, entry: e.StepsHeld) -> Runbook:
     for number in entry.steps:
         step = state.steps[number - 1]
@@ -183,7 +188,7 @@ def _step_retried(state: Runbook, entry: e.StepRetried) -> Runbook:
     step = state.steps[entry.step - 1]
     links = links_of(step)
     tried = step.frame.attempt if step.frame is not None else 0
-    links = replace(links, round=links.round + 1, tried=tried, ended_at=0)
+    links = replace(links, round=links.round + 1, tried=tried, ended_at=0, asked_at=0)
     again = replace(step, status="pending", error=None, carrier=None, links=links)
     return put(state, entry.step, again)
 
@@ -266,6 +271,7 @@ PLAN_TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.StepSkipped: _step_skipped,
     e.StepCancelled: _step_cancelled,
     e.FailurePassed: _failure_passed,
+    e.FailureAsked: _failure_asked,
     e.StepsHeld: _steps_held,
     e.StepRetried: _step_retried,
     e.DecisionMade: _unchanged,

@@ -127,13 +127,13 @@ def _counted(course: Course, number: int, before: Step, step: Step) -> Course:
     return replace(course, **changes) if changes else course
 
 
-_MARKS = ("retrying", "escalated", "stops", "asks", "unrecovered")
-_NO_MARKS = (0, 0, 0, 0, 0)
+_MARKS = ("retrying", "escalated", "stops", "asks", "unrecovered", "fails")
+_NO_MARKS = (0, 0, 0, 0, 0, 0)
 _UNMARKED = frozenset({"pending", "ready", "running", "completed", "skipped", "cancelled"})
 """States that are counted by themselves and by nothing else, unless the step waits for its next attempt."""
 
 
-def _marks(step: Step) -> tuple[int, int, int, int, int]:
+def _marks(step: Step) -> tuple[int, int, int, int, int, int]:
     if step.status in _UNMARKED and not step.retry_at:
         return _NO_MARKS
     links = links_of(step)
@@ -145,6 +145,7 @@ def _marks(step: Step) -> tuple[int, int, int, int, int]:
         int(is_open and links.on_failure == "stop"),
         int(is_open and links.on_failure == "ask"),
         int(is_failed and links.undoes != 0),
+        int(is_open and links.on_failure == "fail"),
     )
 
 

@@ -170,7 +170,8 @@ def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> A
     if token.status != WAITING:
         why = TOKEN_STATES[token.status]
         ignored = e.CompletionIgnored(command.step, command.token, now, command.message_id, why)
-        return Decision((ignored,), "duplicate" if why == "resolved" else "late", keeps=False)
+        is_known = why == "resolved" and _is_what_came(state, step, command)
+        return Decision((ignored,), "duplicate" if is_known else "late", keeps=False)
     if step.incident is not None:
         return Rejection(
             "blocked", "complete", "call", "?", f"it has an open incident '{step.incident.code}'",
@@ -189,6 +190,15 @@ def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> A
         return Decision((*by, received, e.StepFailed(command.step, now, command.failure)))
     assert command.result is not None
     return Decision((*by, received, e.StepCompleted(command.step, now, command.result)))
+
+
+def _is_what_came(state: Runbook, step: Step, command: c.Complete) -> bool:
+    """Whether a completion says what the one said that ended the wait; data corrected since says nothing of that."""
+    if command.failure is not None:
+        return command.failure == step.error
+    if any(each.target == "result" and each.approved_by for each in state.amendments):
+        return True
+    return command.result is not None and command.result == step.result
 
 
 def _proposal_answered(step: Step, command: c.Complete, now: int) -> tuple[e.Entry, ...]:

@@ -297,6 +297,13 @@ class FailurePassed(Compact, frozen=True, tag=31):
     at: int
 
 
+class FailureAsked(Compact, frozen=True, tag=74):
+    """Somebody is asked what becomes of a failed step: it is a task until they say."""
+
+    step: int
+    at: int
+
+
 class StepsHeld(Compact, frozen=True, tag=32):
     """Steps that could run wait, because a failure stopped the runbook."""
 
@@ -525,6 +532,7 @@ Entry = (
     | CompletionReceived | CompletionIgnored | TimedOut | Escalated | IncidentRaised | IncidentResolved
     | CancelRequested | CallCancelled | ProgressPosted | AmendmentProposed | AmendmentApproved | PayloadErased
     | StepReady | ProcessAsked | IncidentCreated | IncidentClosed | RunbookStarted | StepsAdded | EdgesAdded
+    | FailureAsked
     | StepBegun | ChoiceMade | StepSkipped | StepCancelled | FailurePassed | StepsHeld | StepRetried | DecisionMade
     | GateClosed | GateAnswered | RunbookSealed | CompensationStarted | RunbookCompleted | RunbookFailed
     | DraftOpened | DraftRevised | DraftMoved | CompensationEnded

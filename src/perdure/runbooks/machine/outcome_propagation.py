@@ -176,6 +176,8 @@ class Flow:
             self.emit(e.FailurePassed(number, self.now))
         elif links.on_failure == "decide" and links.alternative is not None:
             self._ask_for(number, links.alternative)
+        elif links.on_failure == "ask":
+            self.emit(e.FailureAsked(number, self.now))
         elif links.on_failure == "stop" and (ready := course_of(self.state).ready):
             self.emit(e.StepsHeld(self.now, ready))
 
@@ -290,7 +292,7 @@ class Flow:
         if course.ending:
             how: Any = "failed" if course.unrecovered else course.ending
             self.emit(e.CompensationEnded(self.now, how, course.unrecovered))
-        elif course.stops:
+        elif course.stops or course.fails:
             self.emit(e.RunbookFailed(self.now))
         elif course.is_sealed:
             if course.counts[PENDING]:

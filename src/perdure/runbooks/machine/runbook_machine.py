@@ -57,6 +57,8 @@ PROCESS_OVER = "process_over"
 PROCESS = PROCESS_SUFFIX
 INSTANCE_ENDED = "/ended"
 GATE = "gate"
+FAILURE = "failure"
+"""Where a failed step is kept among human tasks."""
 LOCK = "lock"
 SHARED = "shared"
 ASKED = "step.failed"
@@ -67,12 +69,13 @@ STATE_UPCASTERS: tuple[Upcaster, ...] = (
     grown(1),  # steps carried by a process say so; before, there were none
     grown(2),  # plans and drafts; before, there were single calls only
     grown(3),  # everybody who asked, and the groups of a gate that have agreed
+    grown(4),  # failures that let the rest of a runbook go on, and those that somebody is asked about
 )
 ENTRY_UPCASTERS: tuple[Upcaster, ...] = (
     grown(1),  # one more entry; those of before are as they were
     grown(2),  # the entries of plans and drafts
     grown(3),  # everybody who asked
-    grown(4),  # what an attempt ran under, and its traceback
+    grown(4),  # what an attempt ran under and its traceback, one more entry, another word for what follows a failure
 )
 
 
@@ -309,3 +312,6 @@ def _linked_rows(
         parked.append(ParkedRow(number, -position, LOCK, lock, WAITING, definition, LOCK))
     if is_asked(step):
         incidents.append(IncidentRow(number, ASKED, links.ended_at))
+        if links.asked_at:
+            task = f"{step_id(letters, number)}/{FAILURE}"
+            parked.append(ParkedRow(number, 0, FAILURE, task, WAITING, definition, "task"))

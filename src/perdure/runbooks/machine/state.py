@@ -15,11 +15,11 @@ from perdure.journal.state_parts import INLINE
 from perdure.overrides import Override
 from perdure.verb_contract import FailureClass
 
-STATE_VERSION = 4
+STATE_VERSION = 5
 
 StepState = Literal["pending", "ready", "running", "parked", "completed", "failed", "skipped", "cancelled"]
 RunbookState = Literal["draft", "ready", "executing", "parked", "completed", "failed", "escalated", "cancelled"]
-OnFailure = Literal["stop", "continue", "ask", "decide"]
+OnFailure = Literal["fail", "stop", "continue", "ask", "decide"]
 Flags = dict[str, str | bool | int]
 
 
@@ -193,6 +193,8 @@ class Links(Compact, frozen=True):
     """Groups of the gate that have agreed, each with who did and who stands behind them."""
     agreed_on: str = ""
     """What they saw when they agreed."""
+    asked_at: int = 0
+    """Since when somebody is asked what becomes of its failure."""
 
     @property
     def awaited(self) -> tuple[str, ...]:
@@ -258,6 +260,8 @@ class Course(Compact, frozen=True):
     """Once it compensates: the state it is in when that is over."""
     unrecovered: int = 0
     """Steps that could not be compensated."""
+    fails: int = 0
+    """Failed steps with which the runbook fails once everything that does not need them has ended."""
 
 
 class Draft(Compact, frozen=True):

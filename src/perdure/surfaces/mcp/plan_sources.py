@@ -38,7 +38,7 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     args: dict[str, Any] = {}
     name: Annotated[str, Meta(description="How later calls refer to it.")] = ""
     after: Annotated[list[str], Meta(description="Calls it comes after though it needs nothing of them.")] = []
-    on_failure: Literal["stop", "continue", "ask", "decide"] = "stop"
+    on_failure: Literal["fail", "stop", "continue", "ask", "decide"] = "fail"
     alternative: Annotated[str, Meta(description="The decision verb that is asked with on_failure 'decide'.")] = ""
     gate: Annotated[str, Meta(description="A group of which someone must agree before it runs.")] = ""
     reevaluate: Annotated[

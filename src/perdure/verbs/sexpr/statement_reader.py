@@ -200,7 +200,7 @@ class StatementReader:
             value = self._value() if found.kind is Kind.OPEN else self._plain_text()
             said = _decided_by(value)
         if not said[0]:
-            hint = "Write ':on-failure continue', stop or ask, or {:decide \"a.verb\"} for a verb that decides."
+            hint = "Write ':on-failure continue', fail, stop or ask, or {:decide \"a.verb\"} for a verb that decides."
             self._add(Mistake.ON_FAILURE, keyword, ":on-failure does not say what follows", hint)
         elif self._is_first("on-failure", keyword, parts):
             parts.on_failure, parts.alternative = said

@@ -189,7 +189,7 @@ def _on_failure(cursor: Cursor, keyword: Token) -> tuple[str, str]:
             return word, cursor.next().text
     elif not cursor.is_statement():
         cursor.next()
-    hint = "Write ON FAILURE stop, continue or ask, or ON FAILURE decide a.verb for a verb that decides."
+    hint = "Write ON FAILURE fail, stop, continue or ask, or ON FAILURE decide a.verb for a verb that decides."
     cursor.add(Mistake.ON_FAILURE, keyword, "ON FAILURE does not say what follows", hint)
     return "", ""
 

@@ -1,0 +1,36 @@
+"""Facts about documents: `document/<subject>/<type>` as guards read it, ids, statuses and dates alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perdure.app.documents.views import day_text
+from perdure.documents.ports import DocumentFound, DocumentLists
+from perdure.journal.facts import fact_parts
+from perdure.sources import id_text, iso
+
+MOST = 100
+
+
+class DocumentFacts:
+    """The documents of one type about one subject, newest first, each by the version that counts."""
+
+    kind = "document"
+
+    def __init__(self, lists: DocumentLists) -> None:
+        self._lists = lists
+
+    async def read(self, tenant: str, key: str) -> Any:
+        subject, type = fact_parts(key)
+        found = await self._lists.find(tenant, subject=subject, type=type, most=MOST)
+        return {"documents": [_fact(each) for each in found]}
+
+
+def _fact(found: DocumentFound) -> dict[str, Any]:
+    row = found.row
+    return {
+        "id": id_text(found.id), "version": row.version, "status": row.status,
+        "valid_from": day_text(row.valid_from), "valid_to": day_text(row.valid_until),
+        "created_at": iso(row.created_at),
+        "verified_at": iso(row.decided_at) if row.status == "verified" else None, "rejection": row.reason or None,
+    }  # fmt: skip
