@@ -19,12 +19,14 @@ PAGE = Path(__file__).parents[3] / "docs" / "reference" / "compliance-document.m
 EVIDENCE = ("Chain", "RecordKept", "PayloadKept", "SealKept", "ProofStep", "VerbKept", "ModelKept")
 MEANINGS = {
     "after": "what stands there afterwards: a hash, or the value at the path",
+    "asked": "starts, progress, completions, messages and answers that came from outside, by whom and by which key",
     "at": "when",
     "attempt": "which attempt, from 1",
     "before": "what stood there before: a hash, or the value at the path",
     "body": "the record's bytes as stored, base64",
     "business_key": "the key that groups instances; for one that carries a step, the id of the call",
     "by": "the principal who did it",
+    "by_key": "the id of the key by which they asked; empty where there was none, or the record is older",
     "carrier": "the id of the instance that carries the step; empty when none does",
     "chains": "the evidence: one chain for the call and each part of it, in the order they began",
     "changes": "what changed, in the order of the paths",
