@@ -44,7 +44,8 @@ LACKING = {
     "processes.deploy_all", "processes.propose", "processes.enter",  # models travel as text: `deploy_text`
     "processes.started", "processes.start_of", "processes.consequence_of_verb",
     "instances.drawing",  # `diagram` says the same as XML
-    "tasks.open_at", "tasks.proposal", "tasks.verbs", "tasks.act", "tasks.shown", "tasks.accepted", "feed.seen_by",
+    "tasks.open_at", "tasks.proposal", "tasks.verbs", "tasks.is_failure", "tasks.act", "tasks.shown",
+    "tasks.accepted", "feed.seen_by",
     "processes.verbs", "processes.verbs_of_all",
     "access.events", "access.authenticate_key", "access.principal_of_key", "access.has_keys", "access.end_session",
     "access.is_ended",

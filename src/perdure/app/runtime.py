@@ -59,13 +59,13 @@ from perdure.store.sealer import Sealer
 from perdure.store.store import Store
 from perdure.telemetry import Spans, TelemetrySettings, open_spans
 from perdure.verbs import Catalogue, HandlerRegistry
-from perdure.verbs.references import Bounds
+from perdure.verbs.references import RECORD, Bounds
 from perdure.work.computations import Computations
 from perdure.work.entity_records import RecordDesk
 from perdure.work.facts import Facts, RecordFacts
 from perdure.work.ports import TimerFound
 from perdure.work.process_lease import LEASE_SECONDS, Lease
-from perdure.work.record_references import RECORD, RecordReferences
+from perdure.work.record_references import RecordReferences
 from perdure.work.store_clock import StoreClock, told
 from perdure.work.store_retry import retry_until_stored
 from perdure.work.timers import Timers
