@@ -11,6 +11,7 @@ from perdure.app.lifecycles.views import (
     DeployedLifecycle,
     EntryView,
     LifecycleBegun,
+    LifecycleDrawing,
     LifecycleItem,
     LifecycleStatus,
     LifecycleVersionView,
@@ -188,6 +189,12 @@ async def show_lifecycle_history(context: Context, request: ShowHistory) -> Page
     after = int(request.after) if request.after and request.after.isdecimal() else 0
     entries, following = await context.perdure.lifecycle_operations.history(request.id, after, request.limit)
     return Page(entries, None if following is None else str(following))
+
+
+@operation("lifecycle.read", Route("GET", "/lifecycles/{id}/drawing"), tag=TAG, scope=VERBS_OF_INSTANCE)
+async def draw_lifecycle(context: Context, request: ShowLifecycle) -> LifecycleDrawing:
+    """The lifecycle of an instance as SVG, with its present state marked."""
+    return await context.perdure.lifecycle_operations.draw(request.id)
 
 
 @operation("lifecycle.transit", Route("POST", "/lifecycles/{id}/transition"), tag=TAG, scope=VERBS_OF_INSTANCE)
