@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from perdure.app.access.data_verbs import UNKNOWN
 from perdure.app.lifecycles.status import StatusBuilder, item_of, task_view
 from perdure.app.lifecycles.views import (
     DeployedLifecycle,
@@ -195,10 +196,10 @@ def finding(problem: Problem) -> LifecycleFinding:
 
 
 def verbs_of(definition: Lifecycle) -> list[str]:
-    """The verbs that an instance may call or offer."""
+    """The verbs that an instance may call or offer; of none nobody knows where its data come from."""
     resolutions = [each.resolution for state in definition.states for each in state.requirements]
     found = [each.verb for each in resolutions if each is not None] + [each.verb for each in definition.actions]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(found)) or UNKNOWN
 
 
 def _shown(value: Any) -> Any:

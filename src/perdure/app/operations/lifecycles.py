@@ -23,7 +23,7 @@ from perdure.app.lifecycles.views import (
 from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Reached, Request, Route, operation
 from perdure.app.operations.request_fields import Data, Id, Limit, Name, Nothing, Number, Version
-from perdure.app.operations.verb_scopes import DISCOVERED, NO_VERB
+from perdure.app.operations.verb_scopes import DISCOVERED, REDACTED
 from perdure.errors import RejectedError, Rejection
 from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine.commands import CargoItem
@@ -153,7 +153,7 @@ async def start_lifecycle(context: Context, request: StartLifecycle) -> Lifecycl
     )
 
 
-@operation("lifecycle.list", Route("GET", "/lifecycles"), tag=TAG, scope=DISCOVERED)
+@operation("lifecycle.list", Route("GET", "/lifecycles"), tag=TAG, scope=REDACTED)
 async def list_lifecycles(context: Context, request: ListLifecycles) -> Page[LifecycleItem]:
     """Instances, newest first, with what blocks them. Instances of verbs that a key does not reach are left out."""
     desk = context.perdure.lifecycle_operations
@@ -251,10 +251,16 @@ async def send_task_result(context: Context, request: SendTaskResult) -> TaskRec
     )  # fmt: skip
 
 
-@operation("lifecycle.list", Route("GET", "/lifecycle-definitions"), tag=TAG, scope=NO_VERB)
+@operation("lifecycle.list", Route("GET", "/lifecycle-definitions"), tag=TAG, scope=REDACTED)
 async def list_lifecycle_definitions(context: Context, request: Nothing) -> Page[LifecycleVersionView]:
-    """Every version of every lifecycle."""
-    return Page(await context.perdure.lifecycle_operations.definitions())
+    """Every version of every lifecycle, where the key reaches the verbs of the version."""
+    found = await context.perdure.lifecycle_operations.definitions()
+    return Page([each for each in found if await _is_reached(context, each)])
+
+
+async def _is_reached(context: Context, version: LifecycleVersionView) -> bool:
+    desk = context.perdure.lifecycle_operations
+    return not context.is_narrow or context.reaches(verbs_of(await desk.definition(version.lifecycle, version.version)))
 
 
 @operation("lifecycle.deploy", Route("POST", "/lifecycle-definitions", 201), tag=TAG, scope=DISCOVERED)
@@ -270,7 +276,7 @@ async def deploy_lifecycle(context: Context, request: LifecycleText) -> Deployed
     "lifecycle.retire",
     Route("POST", "/lifecycle-definitions/{lifecycle}/versions/{version}/retire"),
     tag=TAG,
-    scope=NO_VERB,
+    scope=VERBS_OF_DEFINITION,
 )
 async def retire_lifecycle(context: Context, request: RetireLifecycle) -> Page[LifecycleVersionView]:
     """No instance begins under that version any more; those that run go on."""
