@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.documents.papers import opened
-from tests.lifecycles.onboarding import ME, lifecycles_of, state_of, written
+from tests.lifecycles.onboarding import ME, letters_of, lifecycles_of, state_of, written
 
 LIFECYCLE = """
 lifecycle: papers
@@ -51,4 +51,5 @@ async def test_a_verified_document_moves_every_case_that_waited_for_it_until_it_
         await sandbox.advance("P60D")
         first = await state_of(sandbox, cases[0])
         assert [each.target for each in first.history] == ["OPEN", "HELD", "OPEN"]
-        assert first.blocked[0].missing == ("document 'form' is expired, not verified",)
+        (blocker,) = (await sandbox.lifecycles.get(letters_of(cases[0]))).blockers
+        assert blocker.missing == ["document 'form' is expired, not verified"]

@@ -43,9 +43,9 @@ async def test_a_closed_guard_is_a_blocker_that_asks_for_what_is_missing(store_u
         id = await started(sandbox)
         state = await state_of(sandbox, id)
         assert state.state == "INTAKE"
-        assert [(each.key, each.type, each.missing) for each in state.blocked] == [
-            ("passport", "MissingDocument", ("field 'passport' of record 'client/c1' has no value, not 'verified'",))
-        ]
+        assert [(each.key, each.type) for each in state.blocked] == [("passport", "MissingDocument")]
+        (blocker,) = (await sandbox.lifecycles.get(letters_of(id))).blockers
+        assert blocker.missing == ["field 'passport' of record 'client/c1' has no value, not 'verified'"]
         (task,) = state.tasks
         assert (task.status, task.attempt, task.verb) == ("pending", 1, "papers.ask")
         assert task.correlation_id.endswith(":MissingDocument:passport:1")

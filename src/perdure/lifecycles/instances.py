@@ -26,6 +26,7 @@ from perdure.kernel.ports import APPLIED, Attachments, Conflict, InboxRow, Index
 from perdure.lifecycles.definitions import Chosen, LifecycleDefinitions
 from perdure.lifecycles.machine import commands as c
 from perdure.lifecycles.machine.judgements import STALE, names_of, needed_facts
+from perdure.lifecycles.machine.kept_facts import kept_facts, read_kept
 from perdure.lifecycles.machine.lifecycle_machine import LifecycleMachine
 from perdure.lifecycles.machine.state import Instance, instance_letters
 from perdure.lifecycles.ports import LifecycleStore
@@ -112,7 +113,14 @@ class LifecycleInstances:
         material = await self.material(aggregate)
         names = names_of(id_text(aggregate.id), state.lifecycle, state.subject, material.context)
         keys = needed_facts(self.machine.table, material.definition, state.state, names)
-        return c.View(material, state.round, await self.facts.read(aggregate.tenant, keys))
+        facts = await self.facts.read(aggregate.tenant, keys)
+        kept = kept_facts(self.machine.table, material.definition, state.state, names, facts)
+        return c.View(material, state.round, facts, kept)
+
+    async def last_facts(self, aggregate: Aggregate) -> dict[str, Any]:
+        """What is kept of the facts that were last looked at in the present state."""
+        hash = aggregate.state.facts
+        return read_kept(await self.store.payload(aggregate.id, hash) if hash else None)
 
     # --- beginning -----------------------------------------------------------------------------------------------
 
@@ -159,8 +167,12 @@ class LifecycleInstances:
                 state: Instance = aggregate.state
                 if state.is_over or (only_due and not state.is_due):
                     return aggregate
-                brought = Attachments(settles=(tenant, settles or due_notice(aggregate))) if state.is_due else None
-                command = c.Evaluate(view=await self.view(aggregate))
+                view = await self.view(aggregate)
+                brought = with_facts(view, state)
+                if state.is_due:
+                    brought = brought or Attachments()
+                    brought.settles = (tenant, settles or due_notice(aggregate))
+                command = c.Evaluate(view=view)
                 answer = await self._ask(id, origin, Prepared(command, brought))
                 if answer is not None:
                     assert answer.aggregate is not None
@@ -189,8 +201,9 @@ class LifecycleInstances:
             aggregate = await self.read(id, origin)
             if aggregate.state.is_over or all(each.at != due for each in aggregate.state.deadlines):
                 return
-            command = c.PassDeadline(view=await self.view(aggregate), due=due)
-            if await self._ask(id, origin, Prepared(command, due=due)) is not None:
+            view = await self.view(aggregate)
+            prepared = Prepared(c.PassDeadline(view=view, due=due), with_facts(view, aggregate.state), due=due)
+            if await self._ask(id, origin, prepared) is not None:
                 return
         raise _restless(id)
 
@@ -200,7 +213,9 @@ class LifecycleInstances:
         """Read the facts and put a command by them, until both are of one round; then let the instance go on."""
         for _ in range(MAX_LOOKS):
             aggregate = await self.settle(await self.read(id, origin))
-            answer = await self._ask(aggregate.id, origin, Prepared(command(await self.view(aggregate))))
+            view = await self.view(aggregate)
+            prepared = Prepared(command(view), with_facts(view, aggregate.state))
+            answer = await self._ask(aggregate.id, origin, prepared)
             if answer is not None:
                 assert answer.aggregate is not None
                 return answer.answer, await self.settle(answer.aggregate)
@@ -285,6 +300,13 @@ class LifecycleInstances:
             return parse_id(instance_letters(correlation_id))
         except RejectedError:
             raise _no_task(correlation_id) from None
+
+
+def with_facts(view: c.View, state: Instance) -> Attachments | None:
+    """The payload of the facts that a decision is made by, unless the instance has it from its last look."""
+    if not view.kept or view.hash == state.facts:
+        return None
+    return Attachments(payloads=[(view.hash, view.kept)])
 
 
 def due_notice(aggregate: Aggregate) -> str:

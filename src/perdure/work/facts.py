@@ -12,7 +12,7 @@ from perdure.work.ports import Records
 
 
 class FactSource(Protocol):
-    """One kind of fact. What it reads is written into entries: ids, states, dates and codes, at most 64 KiB."""
+    """One kind of fact. What it reads is kept with decisions: ids, states, dates and codes, at most 64 KiB."""
 
     @property
     def kind(self) -> str:

@@ -32,6 +32,7 @@ from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine import commands as c
 from perdure.lifecycles.machine.definition import Lifecycle
 from perdure.lifecycles.machine.definition_machine import LifecycleVersions
+from perdure.lifecycles.machine.kept_facts import read_kept
 from perdure.lifecycles.machine.lifecycle_machine import status_text
 from perdure.lifecycles.machine.state import Instance
 from perdure.lifecycles.ports import FROM_THE_NEWEST
@@ -123,12 +124,19 @@ class LifecycleOperations:
             record = codec.decode(row.body)
             for entry in record.entries:
                 data: dict[str, Any] = {name: _shown(getattr(entry, name)) for name in entry.__struct_fields__}
+                if hash := getattr(entry, "facts", b""):
+                    data["facts"] = await self._kept(aggregate, hash)
                 found.append(
                     EntryView(row.sequence, iso(record.at) or "", record.principal, type(entry).__name__, data)
                 )
             if len(found) >= limit:
                 return found, row.sequence if row.sequence < aggregate.version else None
         return found, None
+
+    async def _kept(self, aggregate: Aggregate, hash: bytes) -> list[dict[str, Any]]:
+        """The facts behind the hash of an entry; none once they are erased."""
+        data = None if aggregate.state.is_erased else await self._runtime.store.payload(aggregate.id, hash)
+        return [{"key": key, "value": value} for key, value in read_kept(data).items()]
 
     async def migrate(self, id: str, version: int | None, state: str, reason: str, is_dry: bool) -> MigrationPlan:
         """Go on under another version, in the state of the same name unless another is said."""
@@ -206,12 +214,7 @@ def _shown(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, msgspec.Struct):
-        return {name: _fact(name, getattr(value, name)) for name in value.__struct_fields__}
+        return {name: _shown(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, tuple):
         return [_shown(each) for each in value]
     return value
-
-
-def _fact(name: str, value: Any) -> Any:
-    """The value of a fact is JSON."""
-    return msgspec.json.decode(value) if name == "value" and isinstance(value, bytes) else _shown(value)

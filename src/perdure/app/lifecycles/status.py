@@ -74,13 +74,10 @@ class StatusBuilder:
         facts = await self._instances.facts.read(
             aggregate.tenant, [each for each in keys if fact_kind(each) not in UNANNOUNCED]
         )
-        last = {each.key: each.missing for each in state.blocked}
-        for key in keys:
-            facts.setdefault(key, {"failure": "it is asked when other facts change"})
-        own = definition.state(state.state)
-        for each in own.requirements if own is not None else ():
-            for key in table.facts(each.guard, names) if each.guard.kind == "custom" else ():
-                facts[key] = {"holds": each.key not in last, "missing": list(last.get(each.key, ()))}
+        if len(facts) < len(keys):
+            last = await self._instances.last_facts(aggregate)
+            for key in keys:
+                facts.setdefault(key, last.get(key) or {"failure": "it is asked when other facts change"})
         return facts
 
 

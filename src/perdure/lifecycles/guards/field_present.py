@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from perdure.journal.facts import fact_key
 from perdure.lifecycles.guards.guard_kind import HOLDS, Facts, GuardKind, Judgement, Parameter, Params, closed
+from perdure.lifecycles.machine.names import value_at
 
 FIELD = Parameter("field", "text", "The field, or a dotted path to it", is_required=True)
 RECORD = Parameter("record", "text", "The entity whose record holds the field; without it the context does")
@@ -26,11 +26,11 @@ def field_of(params: Params, facts: Facts) -> Any:
         found: Any = fact["fields"] if fact else None
     else:
         found = facts.get(CONTEXT)
-    if isinstance(found, Mapping) and params["field"] in found:
-        return found[params["field"]]
-    for word in params["field"].split("."):
-        found = found.get(word) if isinstance(found, Mapping) else None
-    return found
+    return value_at(found, params["field"])
+
+
+def fields_of(params: Params) -> tuple[str, ...]:
+    return (params["field"],)
 
 
 def place_of(params: Params) -> str:
@@ -51,5 +51,6 @@ KIND = GuardKind(
     _judge,
     lambda params: str(params.get("field", "field")),
     "MissingField",
+    fields=fields_of,
     example="{type: field_present, field: risk_rating, record: client}",
 )

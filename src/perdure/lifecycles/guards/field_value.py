@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure.lifecycles.guards.field_present import FIELD, ID, RECORD, field_facts, field_of, place_of
+from perdure.lifecycles.guards.field_present import FIELD, ID, RECORD, field_facts, field_of, fields_of, place_of
 from perdure.lifecycles.guards.guard_kind import HOLDS, Facts, GuardKind, Judgement, Parameter, Params, closed
 
 _COMPARISONS = ("equals", "in", "not_in", "at_least", "at_most")
@@ -75,5 +75,6 @@ KIND = GuardKind(
     _judge,
     lambda params: str(params.get("field", "field")),
     "WrongField",
+    fields=fields_of,
     example="{type: field_value, field: risk_rating, in: [low, medium], record: client}",
 )

@@ -55,6 +55,8 @@ class GuardKind(msgspec.Struct, frozen=True):
     blocker: str = "Custom"
     """The type of the blocker, unless its author names it."""
     aliases: tuple[str, ...] = ()
+    fields: Callable[[Params], tuple[str, ...]] = lambda params: ()
+    """The fields of records that it looks at: of a record, only these are kept with a decision."""
     example: str = ""
 
     def parameter(self, name: str) -> Parameter | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from perdure.journal.facts import fact_kind
 from perdure.lifecycles.guards import (
     custom,
     document_count,
@@ -61,6 +62,20 @@ class GuardTable:
         if kind is None or isinstance(params, str) or params is None:
             return ()
         return tuple(key for key in kind.facts(params) if key != CONTEXT)
+
+    def fields(self, guard: Guard, names: Names) -> Iterator[tuple[str, str]]:
+        """The fields that a guard looks at, each with the key of its record."""
+        if guard.kind in COMBINED:
+            for each in guard.guards:
+                yield from self.fields(each, names)
+            return
+        kind = self._kinds.get(guard.kind)
+        params = _params(kind, guard, names) if kind is not None else None
+        if kind is None or isinstance(params, str) or params is None:
+            return
+        for key in kind.facts(params):
+            if fact_kind(key) == "record":
+                yield from ((key, field) for field in kind.fields(params))
 
     def judge(self, guard: Guard, names: Names, facts: Facts, now: int) -> Judgement:
         if guard.kind in COMBINED:

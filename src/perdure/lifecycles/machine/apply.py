@@ -36,14 +36,17 @@ def apply(state: Instance | None, entry: e.LifecycleEntry) -> Instance:
         case e.StateEntered():
             return _entered(state, entry)
         case e.FactsJudged():
-            return replace(state, is_due=False, hops=0, blocked=entry.blocked, recheck_at=entry.recheck_at)
+            return replace(
+                state, is_due=False, hops=0, blocked=entry.blocked, facts=entry.facts, recheck_at=entry.recheck_at
+            )  # fmt: skip
         case e.InterestChanged():
             return replace(state, interest=entry.interest, is_due=True)
         case e.TransitionProposed():
-            return replace(state, proposal=Proposal(entry.target, entry.by, entry.names, entry.reason, entry.at))
+            return replace(state, proposal=_proposal(entry))
         case e.DeadlinePassed():
             left = tuple(each for each in state.deadlines if each.at != entry.due)
-            return replace(state, deadlines=left, is_overdue=True, blocked=entry.blocked or state.blocked)
+            blocked = entry.blocked or state.blocked
+            return replace(state, deadlines=left, is_overdue=True, blocked=blocked, facts=entry.facts)
         case e.LookAsked():
             return replace(state, is_due=True, hops=0, stuck=None)
         case _:
@@ -57,14 +60,14 @@ def _of_whole(
         case e.LifecycleEnded():
             return replace(
                 state, status=entry.status, ended_at=entry.at, is_due=False, interest=(), deadlines=(), recheck_at=0,
-                blocked=(), proposal=None, stuck=None,
+                blocked=(), facts=b"", proposal=None, stuck=None,
             )  # fmt: skip
         case e.LifecycleMigrated():
             return replace(state, number=entry.number, hash=entry.hash)
         case e.LifecycleStuck():
             return replace(state, is_due=False, stuck=Stuck(entry.code, entry.text, entry.at))
         case e.DataErased():
-            return replace(state, context=b"", is_erased=True)
+            return replace(state, context=b"", facts=b"", is_erased=True)
         case _:
             assert_never(entry)
 
@@ -86,13 +89,17 @@ def _of_task(state: Instance, entry: e.TaskEntry) -> Instance:
 
 
 def _entered(state: Instance, entry: e.StateEntered) -> Instance:
-    move = Move(entry.source, entry.state, entry.cause, entry.at, entry.by, entry.reason)
+    move = Move(entry.source, entry.state, entry.cause, entry.at, entry.by, entry.reason, entry.facts)
     return replace(
         state, state=entry.state, entered_at=entry.at, visit=state.visit + 1, is_due=True,
         hops=state.hops + 1 if entry.cause == "auto" else 0, interest=entry.interest, deadlines=entry.deadlines,
-        recheck_at=0, is_overdue=False, blocked=(), proposal=None, stuck=None,
+        recheck_at=0, is_overdue=False, blocked=(), facts=b"", proposal=None, stuck=None,
         history=(*state.history, move)[-MAX_HISTORY:],
     )  # fmt: skip
+
+
+def _proposal(entry: e.TransitionProposed) -> Proposal:
+    return Proposal(entry.target, entry.by, entry.names, entry.reason, entry.at, entry.facts)
 
 
 def _requested(state: Instance, entry: e.TaskRequested) -> Instance:

@@ -14,14 +14,13 @@ from perdure.lifecycles.machine.judgements import (
     JudgedState,
     blocked_of,
     deadlines_in,
-    facts_read,
     interest_in,
     judge_state,
     names_of,
     needed_facts,
     stale,
 )
-from perdure.lifecycles.machine.state import MAX_HOPS, Cause, FactRead, Instance, correlation_id
+from perdure.lifecycles.machine.state import MAX_HOPS, Cause, Instance, correlation_id
 from perdure.lifecycles.machine.task_decisions import closing, decide_close, decide_expiry, decide_result
 from perdure.moments import SECOND
 
@@ -102,7 +101,7 @@ def _cancel(at: Setting, state: Instance, command: c.Cancel) -> Decision | Rejec
 def _over(at: Setting, state: Instance, command: c.LifecycleCommand) -> Decision | Rejection:
     """What the platform itself asks of an instance that is over changes nothing; a person is told."""
     if isinstance(command, c.Evaluate | c.PassDeadline | c.CloseTask | c.ExpireTask):
-        return Decision((), "over")
+        return Decision((), "over", keeps=False)
     return Rejection("wrong_state", "change", "lifecycle", at.letters, f"it is {state.status} in state {state.state}")
 
 
@@ -133,7 +132,7 @@ def _entered(
     source: str,
     cause: Cause,
     reason: str = "",
-    facts: tuple[FactRead, ...] = (),
+    facts: bytes = b"",
 ) -> e.StateEntered | Rejection:
     """A state is entered: what it waits for and until when is fixed in this very commit."""
     definition = material.definition
@@ -163,9 +162,8 @@ def _judged(at: Setting, state: Instance, view: c.View) -> JudgedState | Rejecti
 def _moved(
     at: Setting, state: Instance, view: c.View, transition: Transition, cause: Cause, reason: str = ""
 ) -> Decision | Rejection:
-    read = facts_read(view.facts)
     entered = _entered(
-        at, view.material, state.subject, transition.target, state.state, cause, reason, read
+        at, view.material, state.subject, transition.target, state.state, cause, reason, view.hash
     )  # fmt: skip
     if isinstance(entered, Rejection):
         return entered
@@ -180,23 +178,23 @@ def _evaluate(at: Setting, state: Instance, view: c.View) -> Decision | Rejectio
     if isinstance(judged, Rejection):
         return judged
     if state.stuck is not None:
-        return Decision((), "stuck")
+        return Decision((), "stuck", keeps=False)
     material = view.material
     names = names_of(at.letters, state.lifecycle, state.subject, material.context)
     interest = interest_in(at.table, material.definition, state.state, names)
     if isinstance(interest, str):
-        return Decision((e.LifecycleStuck("lifecycle.interest", interest, at.now),), "stuck")
+        return Decision((e.LifecycleStuck("lifecycle.interest", interest, at.now, view.hash),), "stuck")
     if interest != state.interest:
         # The context names other facts than before: their changes must reach it before they are judged.
-        return Decision((e.InterestChanged(interest, at.now),), "asks")
+        return Decision((e.InterestChanged(interest, at.now, view.hash),), "asks")
     taken = next((each for _, each, judgement in judged.transitions if each.mode == "auto" and judgement.holds), None)
     if taken is not None and state.hops >= MAX_HOPS:
         text = f"It moved {MAX_HOPS} times by itself without coming to rest, last to {state.state}."
-        return Decision((e.LifecycleStuck("lifecycle.restless", text, at.now),), "stuck")
+        return Decision((e.LifecycleStuck("lifecycle.restless", text, at.now, view.hash),), "stuck")
     if taken is not None:
         moved = _moved(at, state, view, taken, "auto")
         if isinstance(moved, Rejection):
-            return Decision((e.LifecycleStuck("lifecycle.unreachable", moved.fact, at.now),), "stuck")
+            return Decision((e.LifecycleStuck("lifecycle.unreachable", moved.fact, at.now, view.hash),), "stuck")
         return moved
     return Decision(_rest(at, state, view, judged), "rests")
 
@@ -204,7 +202,7 @@ def _evaluate(at: Setting, state: Instance, view: c.View) -> Decision | Rejectio
 def _rest(at: Setting, state: Instance, view: c.View, judged: JudgedState) -> tuple[e.LifecycleEntry, ...]:
     """The instance stays: blockers are noted, tasks that are not needed any more end, others are asked for."""
     blocked = blocked_of(judged)
-    noted = e.FactsJudged(at.now, blocked, judged.changes_at, facts_read(view.facts))
+    noted = e.FactsJudged(at.now, blocked, judged.changes_at, view.hash)
     met = {requirement.key for requirement, judgement in judged.requirements if judgement.holds}
     over = [
         e.TaskClosed(task.correlation_id, "cancelled", "what it was for is met", at.now)
@@ -237,7 +235,7 @@ def tries(state: Instance, key: str) -> int:
     )
 
 
-def _requested(at: Setting, state: Instance, requirement: Requirement) -> e.TaskRequested:
+def _requested(at: Setting, state: Instance, requirement: Requirement, facts: bytes = b"") -> e.TaskRequested:
     resolution = requirement.resolution
     assert resolution is not None
     attempt = state.asked.get(requirement.key, 0) + 1
@@ -245,7 +243,7 @@ def _requested(at: Setting, state: Instance, requirement: Requirement) -> e.Task
     return e.TaskRequested(
         correlation_id(at.letters, requirement.blocker, requirement.key, attempt), requirement.key,
         requirement.blocker, resolution.verb, attempt, at.now, at.origin.principal,
-        at.now + round(expires * SECOND) if expires is not None else 0, resolution.expected,
+        at.now + round(expires * SECOND) if expires is not None else 0, resolution.expected, facts,
     )  # fmt: skip
 
 
@@ -270,7 +268,7 @@ def _request(at: Setting, state: Instance, command: c.RequestTask) -> Decision |
     if tries(state, key) >= requirement.resolution.max_attempts:
         fact = f"it was asked for {requirement.resolution.max_attempts} times, as often as it may be in one stay"
         return Rejection("blocked", "resolve", "blocker", key, fact)
-    return Decision((_requested(at, state, requirement),), "asked")
+    return Decision((_requested(at, state, requirement, command.view.hash),), "asked")
 
 
 def _transit(at: Setting, state: Instance, command: c.Transit) -> Decision | Rejection:
@@ -312,9 +310,8 @@ def _agreed(at: Setting, state: Instance, command: c.Transit, transition: Transi
     """The first person proposes; a second one, behind whom the first does not stand, moves."""
     proposal, names = state.proposal, at.origin.names
     if proposal is None or proposal.target != transition.target:
-        read = facts_read(command.view.facts)
         proposed = e.TransitionProposed(
-            transition.target, at.origin.principal, names, command.reason, at.now, read
+            transition.target, at.origin.principal, names, command.reason, at.now, command.view.hash
         )  # fmt: skip
         return Decision((proposed,), "proposed")
     if not set(names).isdisjoint(proposal.names):
@@ -327,7 +324,7 @@ def _agreed(at: Setting, state: Instance, command: c.Transit, transition: Transi
 def _pass_deadline(at: Setting, state: Instance, command: c.PassDeadline) -> Decision | Rejection:
     due = [each for each in state.deadlines if each.at == command.due]
     if not due:
-        return Decision((), "over")
+        return Decision((), "over", keeps=False)
     judged = _judged(at, state, command.view)
     if isinstance(judged, Rejection):
         return judged
@@ -335,7 +332,7 @@ def _pass_deadline(at: Setting, state: Instance, command: c.PassDeadline) -> Dec
     for place, transition, judgement in judged.transitions:
         if place in places and judgement.holds:
             return _moved(at, state, command.view, transition, "time")
-    passed = e.DeadlinePassed(command.due, at.now, blocked_of(judged), facts_read(command.view.facts))
+    passed = e.DeadlinePassed(command.due, at.now, blocked_of(judged), command.view.hash)
     return Decision((passed,), "overdue")
 
 

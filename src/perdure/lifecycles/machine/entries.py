@@ -1,8 +1,11 @@
-"""Entries of a lifecycle instance: whatever was read or computed for a decision is written into it."""
+"""Entries of a lifecycle instance: whatever was computed for a decision is written into it.
+
+What was read for it is a payload, and `facts` its hash: facts may be personal data, which an entry would keep for ever.
+"""
 
 from __future__ import annotations
 
-from perdure.lifecycles.machine.state import Blocked, Cause, Compact, Deadline, FactRead, Status, TaskStatus
+from perdure.lifecycles.machine.state import Blocked, Cause, Compact, Deadline, Status, TaskStatus
 
 ENTRY_VERSION = 1
 
@@ -30,7 +33,7 @@ class StateEntered(Compact, frozen=True, tag=2):
     reason: str = ""
     deadlines: tuple[Deadline, ...] = ()
     interest: tuple[str, ...] = ()
-    facts: tuple[FactRead, ...] = ()
+    facts: bytes = b""
 
 
 class FactsJudged(Compact, frozen=True, tag=3):
@@ -39,7 +42,7 @@ class FactsJudged(Compact, frozen=True, tag=3):
     at: int
     blocked: tuple[Blocked, ...]
     recheck_at: int
-    facts: tuple[FactRead, ...]
+    facts: bytes
 
 
 class TaskRequested(Compact, frozen=True, tag=4):
@@ -54,6 +57,7 @@ class TaskRequested(Compact, frozen=True, tag=4):
     by: str
     expires_at: int
     expected: int
+    facts: bytes = b""
 
 
 class TaskResultReceived(Compact, frozen=True, tag=5):
@@ -88,7 +92,7 @@ class TransitionProposed(Compact, frozen=True, tag=7):
     names: tuple[str, ...]
     reason: str
     at: int
-    facts: tuple[FactRead, ...] = ()
+    facts: bytes = b""
 
 
 class DeadlinePassed(Compact, frozen=True, tag=8):
@@ -97,7 +101,7 @@ class DeadlinePassed(Compact, frozen=True, tag=8):
     due: int
     at: int
     blocked: tuple[Blocked, ...] = ()
-    facts: tuple[FactRead, ...] = ()
+    facts: bytes = b""
 
 
 class LifecycleEnded(Compact, frozen=True, tag=9):
@@ -125,6 +129,7 @@ class LifecycleStuck(Compact, frozen=True, tag=11):
     code: str
     text: str
     at: int
+    facts: bytes = b""
 
 
 class LookAsked(Compact, frozen=True, tag=12):
@@ -135,7 +140,7 @@ class LookAsked(Compact, frozen=True, tag=12):
 
 
 class DataErased(Compact, frozen=True, tag=13):
-    """The context is gone."""
+    """The context is gone, and so are all facts that were read."""
 
     at: int
     by: str
@@ -147,6 +152,7 @@ class InterestChanged(Compact, frozen=True, tag=14):
 
     interest: tuple[str, ...]
     at: int
+    facts: bytes = b""
 
 
 TaskEntry = TaskRequested | TaskResultReceived | TaskClosed

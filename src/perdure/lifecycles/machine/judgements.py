@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import msgspec
-
 from perdure.errors import Rejection
 from perdure.journal.facts import MAX_KEY, fact_kind
 from perdure.lifecycles.guards.guard_kind import HOLDS, Judgement
 from perdure.lifecycles.guards.guard_table import GuardTable
 from perdure.lifecycles.machine.definition import Guard, Lifecycle, Requirement, Transition
 from perdure.lifecycles.machine.names import Names
-from perdure.lifecycles.machine.state import Blocked, Deadline, FactRead, Instance
+from perdure.lifecycles.machine.state import Blocked, Deadline, Instance
 from perdure.moments import SECOND
 
 UNANNOUNCED = ("verb",)
 """Kinds of facts whose changes nobody tells: there is nothing to wait for."""
 MAX_INTEREST = 500
-MAX_MISSING = 50
 CLOSED_GUARD = "ClosedGuard"
-_encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class JudgedState(NamedTuple):
@@ -111,23 +107,14 @@ def _together(judged: list[Judgement]) -> Judgement:
 
 def blocked_of(judged: JudgedState) -> tuple[Blocked, ...]:
     """The closed requirements; where all are met, the closed guards of automatic transitions."""
-    found = [
-        Blocked(each.key, each.blocker, judgement.missing[:MAX_MISSING])
-        for each, judgement in judged.requirements
-        if not judgement.holds
-    ]
+    found = [Blocked(each.key, each.blocker) for each, judgement in judged.requirements if not judgement.holds]
     if not found:
         found = [
-            Blocked(f"->{each.target}", CLOSED_GUARD, judgement.missing[:MAX_MISSING])
+            Blocked(f"->{each.target}", CLOSED_GUARD)
             for _, each, judgement in judged.transitions
             if each.mode == "auto" and not judgement.holds
         ]
     return tuple(found)
-
-
-def facts_read(facts: Mapping[str, Any]) -> tuple[FactRead, ...]:
-    """Facts as entries keep them."""
-    return tuple(FactRead(key, _encode(value)) for key, value in facts.items())
 
 
 def stale(instance: Instance, letters: str) -> Rejection:

@@ -89,7 +89,12 @@ class LifecycleMachine:
         return status_text(state.lifecycle, state.state, is_cancelled=state.status == "cancelled"), ended_at
 
     def payloads(self, state: Instance) -> tuple[tuple[bytes, ...], bool]:
-        return (() if state.is_erased else (state.context,)), state.is_erased
+        if state.is_erased:
+            return (), True
+        facts = [state.facts, *(each.facts for each in state.history)]
+        if state.proposal is not None:
+            facts.append(state.proposal.facts)
+        return tuple(dict.fromkeys((state.context, *filter(None, facts)))), False
 
 
 def status_text(lifecycle: str, state: str, *, is_cancelled: bool = False) -> str:

@@ -48,6 +48,15 @@ def looked_up(path: str, names: Names) -> Any:
     return found
 
 
+def value_at(fields: Any, path: str) -> Any:
+    """The field of that name, or else the value behind the dotted path; None when there is none."""
+    if isinstance(fields, Mapping) and path in fields:
+        return fields[path]
+    for word in path.split("."):
+        fields = fields.get(word) if isinstance(fields, Mapping) else None
+    return fields
+
+
 def names_in(value: Any) -> Iterator[str]:
     """Every name that a value refers to."""
     if isinstance(value, str):

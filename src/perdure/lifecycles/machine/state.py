@@ -37,13 +37,6 @@ class Compact(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A value stored as an array."""
 
 
-class FactRead(Compact, frozen=True):
-    """A fact that a decision used: its key, and its value as JSON."""
-
-    key: str
-    value: bytes
-
-
 class Deadline(Compact, frozen=True):
     """A time that was fixed when the state was entered; `transition` is -1 where it only makes it overdue."""
 
@@ -56,7 +49,6 @@ class Blocked(Compact, frozen=True):
 
     key: str
     type: str
-    missing: tuple[str, ...]
 
 
 class Task(Compact, frozen=True):
@@ -94,6 +86,8 @@ class Move(Compact, frozen=True):
     at: int
     by: str
     reason: str = ""
+    facts: bytes = b""
+    """The hash of the facts that let it be, a payload."""
 
 
 class Proposal(Compact, frozen=True):
@@ -104,6 +98,7 @@ class Proposal(Compact, frozen=True):
     names: tuple[str, ...]
     reason: str
     at: int
+    facts: bytes = b""
 
 
 class Stuck(Compact, frozen=True):
@@ -141,6 +136,8 @@ class Instance(msgspec.Struct, frozen=True, array_like=True):
     recheck_at: int = 0
     is_overdue: bool = False
     blocked: tuple[Blocked, ...] = ()
+    facts: bytes = b""
+    """The hash of the facts that were last looked at in this state, a payload."""
     tasks: tuple[Task, ...] = ()
     asked: dict[str, int] = {}
     """How often each requirement was asked for: the attempt of a correlation id is never used again."""
