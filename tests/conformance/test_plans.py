@@ -25,7 +25,7 @@ LISTS = (
 )  # fmt: skip
 HOT = (
     *ORDER, "put_in_status", "load_aggregate", "aggregate_versions", "taken_starts", "known_messages", "taken_keys",
-    "taken_locks", "entity_versions",
+    "taken_locks", "entity_versions", "watched_tenants",
     "find_tokens", "read_payload", "due_timers", "list_parked", "list_incidents", "list_dead", "pending_inbox",
     "read_message", "read_idempotency", "find_index", "ended_aggregates", "check_fence", "beat", "read_records",
     "parked_by_definition", "read_entity", "list_entities", "journal_since", "find_waits", "newest_wait", "list_tasks",

@@ -39,7 +39,7 @@ from perdure.lifecycles.definitions import LifecycleDefinitions
 from perdure.lifecycles.guards import GuardTable
 from perdure.lifecycles.instances import LifecycleInstances
 from perdure.lifecycles.lifecycle_reader import LifecycleFile
-from perdure.lifecycles.lint import LifecycleChecks, entities_in
+from perdure.lifecycles.lint import LifecycleChecks
 from perdure.lifecycles.machine.definition_machine import LifecycleDefinitionMachine
 from perdure.lifecycles.machine.lifecycle_machine import LifecycleMachine
 from perdure.lifecycles.recovery import NOTICES, PARENT, LifecycleRecovery
@@ -286,14 +286,10 @@ class Runtime:
         """Deploy the lifecycles of a project that the store does not have; other tenants get them when they ask."""
         definitions = self.lifecycles.definitions
         definitions.project = {each.definition.name: each for each in files}
-        self.kernel.watch_entities(entities_in(each.definition for each in files))
         if self.role == "reader":
             return
         for file in files:
             await definitions.deploy(file, origin)
-        for state in await definitions.all(origin):
-            chosen = [await definitions.chosen(state.lifecycle, each, origin) for each in state.versions]
-            self.kernel.watch_entities(entities_in(each.definition for each in chosen))
 
     async def _read_clock(self) -> None:
         """The store's clock counts; a machine's own may drift from it, or be set, while a process runs."""

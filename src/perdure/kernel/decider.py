@@ -162,7 +162,8 @@ class Decider:
         self.parted = {kind: each for kind, each in machines.items() if isinstance(each, PartedMachine)}
         self._now, self._chance = sources.now, sources.random
         self.watched: set[str] = set()
-        """Entities whose records are facts that somebody may wait for: each change of one is told."""
+        """Tenants whose records are facts that somebody may wait for: each change of one is told. The store knows them
+        all, and refuses a unit that is silent in one of them."""
 
     def decisions(
         self, machine: Machine[Any, Any, Any], current: Aggregate, submissions: list[Submission]
@@ -211,7 +212,8 @@ class Decider:
         if len(decided) == 1:
             written = decided[0].decision.written
             is_silent = written is None or not written.is_notable
-            if written is not None and written.rows is not None and is_silent and not self._changes(decided[0].brought):
+            tells = self._changes(current, decided[0].brought)
+            if written is not None and written.rows is not None and is_silent and not tells:
                 return _filled(machine, current, decided, written, written.rows)
         id, state = current.id, current.state
         changing: list[Deed] = []
@@ -229,7 +231,7 @@ class Decider:
             changing.append(Deed(each.at, type(each.command).__name__, each.submission.origin, decision.entries, body))
             if written is None or written.is_notable:
                 notices.extend(machine.notices(id, state, tuple(decision.entries)))
-        if self.watched and (keys := [key for each in attachments for key in self._changes(each)]):
+        if keys := [key for each in attachments for key in self._changes(current, each)]:
             notices.extend(_changed_records(id, current.version, keys))
         parted = self.parted.get(current.kind)
         if written is not None and written.rows is not None:
@@ -248,14 +250,15 @@ class Decider:
         unit = Unit(
             current.tenant, id, current.kind, current.version, version, status, ended_at, encoded, head, records,
             before, rows, notices, attachments, decided[-1].at, parts, max(each.due for each in decided),
+            not keys and any(each.entities for each in attachments),
         )  # fmt: skip
         return Committing(unit, Aggregate(id, current.tenant, current.kind, version, state, head, rows), decided)
 
-    def _changes(self, brought: Attachments | None) -> list[str]:
-        """The facts that change with the records a command brings."""
-        if brought is None or not self.watched or not brought.entities:
+    def _changes(self, current: Aggregate, brought: Attachments | None) -> list[str]:
+        """The facts that change with the records a command brings, where they are told."""
+        if brought is None or not brought.entities or current.tenant not in self.watched:
             return []
-        return [fact_key("record", each.entity, each.key) for each in brought.entities if each.entity in self.watched]
+        return [fact_key("record", each.entity, each.key) for each in brought.entities]
 
 
 def _changed_records(id: Id, version: int, keys: list[str]) -> list[Notice]:
@@ -306,6 +309,7 @@ def _filled(
         tenant, id, kind, version, version + 1, status, ended_at, written.state, head,
         [RecordRow(version + 1, body, head)], current.rows, rows, [],
         [] if brought is None else [brought], alone.at, _NO_PARTS, alone.due,
+        brought is not None and bool(brought.entities),
     )  # fmt: skip
     return Committing(unit, Aggregate(id, tenant, kind, version + 1, state, head, rows), decided)
 

@@ -107,10 +107,6 @@ class Kernel:
         """Be told of every unit whose aggregate has timers, once for each unit."""
         self._arming.append(listener)
 
-    def watch_entities(self, names: Iterable[str]) -> None:
-        """Tell of every change of records of these entities: a notice in the commit that changes them."""
-        self._decider.watched.update(names)
-
     def refused(self, listener: RefusalListener) -> None:
         """Be told why, whenever a command is not carried out."""
         self._refusing.append(listener)
@@ -152,8 +148,18 @@ class Kernel:
             self._committed(committing)
         elif isinstance(verdict, BaseException):
             self._renew_or_refuse(committing.after.id, submission, verdict, self._begin)
+        elif verdict.what == "silent":
+            self._begin_aloud(committing.after, submission)
         else:
             submission.settle(Answer(None, "conflict", (), verdict))
+
+    def _begin_aloud(self, empty: Aggregate, submission: Submission) -> None:
+        """Begin again, telling of the records that change: somebody may wait for them since a while."""
+        self._decider.watched.add(empty.tenant)
+        try:
+            self._begin(empty.id, submission)
+        except Exception as error:
+            submission.settle(error)
 
     def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> asyncio.Future[Answer]:
         """Put a command to an aggregate; answers when its effect is durable, raises a rejection otherwise.
@@ -294,6 +300,8 @@ class Kernel:
             self._fail(id, [each.submission for each in committing.decided], verdict)
         else:
             self._cache.pop(id, None)
+            if verdict.what == "silent":
+                self._decider.watched.add(committing.after.tenant)
             self._spawn(self._serve_slowly(id, [each.submission for each in committing.decided]))
 
     def _submit(self, committing: Committing, told: Told) -> None:
@@ -370,7 +378,9 @@ class Kernel:
             if conflict is None:
                 return
             self._cache.pop(id, None)
-            if conflict.what == "version":
+            if conflict.what == "silent":
+                self._decider.watched.add(current.tenant)
+            if conflict.what in ("version", "silent"):
                 continue
             if len(submissions) == 1:
                 submissions[0].settle(Answer(current, "conflict", (), conflict))

@@ -98,6 +98,8 @@ class Unit(msgspec.Struct, gc=False):
     """Parts of the state that are rows by themselves and changed, by their place."""
     due: Micros = 0
     """The moment before which it may not be written, by the store's clock: for timers that fire."""
+    is_silent: bool = False
+    """Whether it changes records without telling: refused where somebody may wait for them."""
 
 
 class Loaded(NamedTuple):
@@ -129,7 +131,7 @@ class Chain(Protocol):
 class Conflict(NamedTuple):
     """Why a unit was not written. `holder` is who holds the key, where that is known."""
 
-    what: Literal["version", "idempotency", "inbox", "key", "entity", "early"]
+    what: Literal["version", "idempotency", "inbox", "key", "entity", "early", "silent"]
     key: str = ""
     holder: bytes | None = None
     detail: str = ""

@@ -24,9 +24,9 @@ from perdure.journal.notice_routes import PREFIX
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
 from perdure.kernel.ports import APPLIED, Attachments, Conflict, InboxRow, IndexRow
 from perdure.lifecycles.definitions import Chosen, LifecycleDefinitions
+from perdure.lifecycles.kept_facts import kept_facts, read_kept
 from perdure.lifecycles.machine import commands as c
 from perdure.lifecycles.machine.judgements import STALE, names_of, needed_facts
-from perdure.lifecycles.machine.kept_facts import kept_facts, read_kept
 from perdure.lifecycles.machine.lifecycle_machine import LifecycleMachine
 from perdure.lifecycles.machine.state import Instance, instance_letters
 from perdure.lifecycles.ports import LifecycleStore
@@ -80,6 +80,8 @@ class LifecycleInstances:
         self.facts = facts
         self._sources = sources
         self._turns = KeyedLock()
+        self._heard: set[str] = set()
+        """Tenants in which everybody who changes records is known to tell of it."""
 
     # --- reading -------------------------------------------------------------------------------------------------
 
@@ -115,7 +117,7 @@ class LifecycleInstances:
         keys = needed_facts(self.machine.table, material.definition, state.state, names)
         facts = await self.facts.read(aggregate.tenant, keys)
         kept = kept_facts(self.machine.table, material.definition, state.state, names, facts)
-        return c.View(material, state.round, facts, kept)
+        return c.View(material, state.round, facts, digest(kept) if kept else b"", kept)
 
     async def last_facts(self, aggregate: Aggregate) -> dict[str, Any]:
         """What is kept of the facts that were last looked at in the present state."""
@@ -133,6 +135,10 @@ class LifecycleInstances:
         if len(data) > MAX_CONTEXT_BYTES:
             fact = f"its context has {len(data):,} bytes of at most {MAX_CONTEXT_BYTES:,}"
             raise RejectedError(Rejection("invalid", "start", "lifecycle", lifecycle, fact))
+        if origin.tenant not in self._heard:
+            # A commit that began before the first definition was there may still change a record without a notice.
+            await self.store.await_record_writers()
+            self._heard.add(origin.tenant)
         answer = await self._begin(chosen, subject, context, data, origin)
         if answer.conflict is None:
             assert answer.aggregate is not None

@@ -29,6 +29,10 @@ class LifecycleStore(Protocol):
     def commit(self, unit: Unit) -> Awaitable[Conflict | None]: ...
     async def message(self, tenant: str, message_id: str) -> Message | None: ...
 
+    async def await_record_writers(self) -> None:
+        """End when every commit that changes records sees what was committed before this was asked."""
+        ...
+
     async def find_waits(
         self, tenant: str, kind: str, name: str, key: str = "", after: int = 0, most: int = 100
     ) -> list[WaitFound]:

@@ -28,6 +28,8 @@ class Claims(msgspec.Struct):
     keys: list[tuple[str, str, str]] = []
     entities: list[tuple[str, str, str]] = []
     locks: list[tuple[str, str]] = []
+    silent: list[tuple[str]] = []
+    """Tenants in which records change without a notice."""
     is_timed: bool = False
     """Whether one of them may not be written before a moment."""
     own: dict[int, Own] = {}
@@ -46,6 +48,8 @@ class Standing(msgspec.Struct):
     keys: dict[tuple[str, str, str], bytes] = {}
     entities: dict[tuple[str, str, str], int] = {}
     locks: dict[tuple[str, str], bytes] = {}
+    watched: set[str] = set()
+    """Tenants in which somebody may wait for records, among those where they change without a notice."""
     repeated: set[tuple[bytes | None, str]] = set()
     """Notices that were given before, by who gives them and their id: not written again."""
 
@@ -89,6 +93,8 @@ def _claim(claims: Claims, unit: Unit) -> Own:
         if brought.inbox is not None:
             claims.messages.append((brought.inbox.tenant, brought.inbox.message_id))
         claims.entities.extend((unit.tenant, write.entity, write.key) for write in brought.entities)
+    if unit.is_silent and (unit.tenant,) not in claims.silent:
+        claims.silent.append((unit.tenant,))
     for notice in unit.notices:
         claims.messages.append((unit.tenant, notice.message_id))
     own = Own(_new_keys(unit), _new_locks(unit))
@@ -141,6 +147,8 @@ def _judge(unit: Unit, own: Own | None, standing: Standing) -> Conflict | None:
         conflict = _conflict(unit, own, standing)
         if conflict is not None:
             return conflict
+        if unit.is_silent and unit.tenant in standing.watched:
+            return Conflict("silent")
         _take(unit, own, standing)
     if id is not None and unit.records:
         standing.versions[id] = TAKEN

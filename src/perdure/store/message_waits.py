@@ -29,6 +29,10 @@ class Waits:
         """The time as this process has it from the store."""
         return self._sources.now()
 
+    async def await_record_writers(self) -> None:
+        """End when every commit that changes records sees what was committed before this was asked."""
+        await self.driver.fetch("await_record_writers")
+
     async def find_waits(
         self, tenant: str, kind: str, name: str, key: str = "", after: int = 0, most: int = 100
     ) -> list[WaitFound]:

@@ -28,11 +28,11 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.lifecycles.drawing import draw_lifecycle
 from perdure.lifecycles.instances import INDEX, KIND
+from perdure.lifecycles.kept_facts import read_kept
 from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine import commands as c
 from perdure.lifecycles.machine.definition import Lifecycle
 from perdure.lifecycles.machine.definition_machine import LifecycleVersions
-from perdure.lifecycles.machine.kept_facts import read_kept
 from perdure.lifecycles.machine.lifecycle_machine import status_text
 from perdure.lifecycles.machine.state import Instance
 from perdure.lifecycles.ports import FROM_THE_NEWEST

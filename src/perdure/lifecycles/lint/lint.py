@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from perdure.errors import Problem
 from perdure.lifecycles.guards import GuardTable
 from perdure.lifecycles.lifecycle_reader import LifecycleFile
 from perdure.lifecycles.lint.rule import Subject
 from perdure.lifecycles.lint.rules import RULES
-from perdure.lifecycles.machine.definition import Lifecycle, guards_in
+from perdure.lifecycles.machine.definition import Lifecycle
 from perdure.verbs import Catalogue
 from perdure.work.facts import Facts
 
@@ -42,14 +42,3 @@ class LifecycleChecks:
 def _field(part: tuple[str, ...]) -> str:
     kind, *names = part
     return f"{kind}s[{names[0]}]" if kind in ("transition", "action") else ".".join((f"{kind}s", *names))
-
-
-def entities_in(definitions: Iterable[Lifecycle]) -> set[str]:
-    """The entities whose records guards look at."""
-    found: set[str] = set()
-    for definition in definitions:
-        guards = [each.guard for state in definition.states for each in state.requirements]
-        guards += [each.guard for each in definition.transitions if each.guard is not None]
-        for guard in guards:
-            found.update(str(each.params["record"]) for each in guards_in(guard) if each.params.get("record"))
-    return found

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import msgspec
 
 from perdure.lifecycles.machine.definition import Lifecycle
-from perdure.payload import digest
 
 
 class Material(msgspec.Struct, frozen=True):
@@ -21,17 +20,13 @@ class Material(msgspec.Struct, frozen=True):
 
 
 class View(msgspec.Struct, frozen=True):
-    """Material with the facts that were read for one round; `kept` is the payload of what is kept of them."""
+    """Material with the facts that were read for one round; `hash` is that of what is kept of them, a payload."""
 
     material: Material
     round: int
     facts: Mapping[str, Any]
+    hash: bytes = b""
     kept: bytes = b""
-
-    @property
-    def hash(self) -> bytes:
-        """What an entry names the facts by; empty when none were read."""
-        return digest(self.kept) if self.kept else b""
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):

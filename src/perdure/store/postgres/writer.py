@@ -171,11 +171,15 @@ class Writer:
                 ("known_messages", claims.messages),
                 ("taken_keys", claims.keys),
                 ("taken_locks", claims.locks),
+                ("watched_tenants", claims.silent),
             )
             if rows
         ]
         requests = [Request(BEGIN, [])]
         requests.append(asking(self._statements["check_fence"], {"number": fence}) if fence else self._hold_schema())
+        if claims.silent:  # held until the commit: who begins to wait for records waits for those who do not tell
+            requests.append(asking(self._statements["share_records"], {}))
+        first = len(requests)
         requests.extend(carrying(self._statements[name], rows) for name, rows in asked)
         if claims.is_timed:
             requests.append(asking(self._statements["server_clock"], {"now": self._moment()}))
@@ -183,7 +187,7 @@ class Writer:
         if fence and not answers[1]:
             raise _fenced(fence)
         ((now,),) = answers.pop() if claims.is_timed else ((0,),)
-        found = dict(zip((name for name, _ in asked), answers[2:], strict=True))
+        found = dict(zip((name for name, _ in asked), answers[first:], strict=True))
         return _standing(found, now)
 
     def _hold_schema(self) -> Request:
@@ -255,4 +259,5 @@ def _standing(found: dict[str, list[Row]], now: Micros) -> Standing:
         keys={(tenant, key, name): id for tenant, key, name, id in found.get("taken_keys", ())},
         entities={(tenant, entity, key): version for tenant, entity, key, version in found.get("entity_versions", ())},
         locks={(tenant, key): id for tenant, key, id in found.get("taken_locks", ())},
+        watched={tenant for (tenant,) in found.get("watched_tenants", ())},
     )

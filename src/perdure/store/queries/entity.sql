@@ -1,3 +1,12 @@
+-- name: watched_tenants
+-- In which tenants of a batch somebody may wait for records, for the gate: those that have a lifecycle.
+SELECT DISTINCT tenant FROM aggregate WHERE kind <> 'runbook' AND kind = 'lifecycle_definition'
+AND tenant IN (SELECT * FROM (VALUES (:tenant)));
+
+-- name: await_record_writers
+-- Commits exclude each other here: none is under way that did not see what was committed before.
+SELECT 1;
+
 -- name: entity_versions
 -- Where the entities of a batch stand, for the gate.
 SELECT tenant, entity, key, version FROM entity WHERE (tenant, entity, key) IN (SELECT * FROM (VALUES (:tenant, :entity, :key)));

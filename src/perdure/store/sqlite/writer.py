@@ -131,6 +131,8 @@ class Writer:
                 (tenant, entity, key): version
                 for tenant, entity, key, version in self._look("entity_versions", claims.entities)
             }
+        if claims.silent:
+            standing.watched = {tenant for (tenant,) in self._look("watched_tenants", claims.silent)}
         return standing
 
     def _look(self, name: str, rows: list[Any]) -> list[Any]:

@@ -1,3 +1,17 @@
+-- name: watched_tenants
+-- Differs because a batch is one statement with an array for each column.
+SELECT claim.tenant FROM unnest(:tenant::text[]) AS claim (tenant) WHERE EXISTS (
+  SELECT 1 FROM aggregate WHERE kind <> 'runbook' AND kind = 'lifecycle_definition' AND aggregate.tenant = claim.tenant
+);
+
+-- name: share_records
+-- Differs because commits overlap: whoever changes records without a notice holds this until it has committed.
+SELECT pg_advisory_xact_lock_shared(7306372, 2)::text;
+
+-- name: await_record_writers
+-- Differs because commits overlap: those that could not see what was committed before are waited for.
+SELECT pg_advisory_xact_lock(7306372, 2)::text;
+
 -- name: entity_versions
 -- Differs because rows are locked, in the order of their keys, until the batch commits.
 SELECT entity.tenant, entity.entity, entity.key, entity.version FROM entity
