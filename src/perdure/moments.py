@@ -49,3 +49,8 @@ def parse_date_time(text: str) -> int:
 def is_date_time(text: str) -> bool:
     """Whether the text is an RFC 3339 date and time with its offset."""
     return parse_date_time(text) > 0
+
+
+def day_start(text: str) -> Micros:
+    """The first moment of a day such as `2031-01-31`, in UTC; 0 for anything else."""
+    return parse_date_time(f"{text}T00:00:00Z")

@@ -68,6 +68,7 @@ async def test_a_person_confirms_by_the_hash_of_the_plan() -> None:
     error = await refusal(plan, somebody())
     assert error.data == {
         "plan_hash": plan.plan_hash, "tier": "requires_confirmation", "phrase": "", "sentences": ["Pay 7"], "draft": "",
+        "reason": "call calls desk.pay",
     }  # fmt: skip
     assert plan.plan_hash in error.hint
     await check_confirmed(plan, somebody(), plan.plan_hash, "")

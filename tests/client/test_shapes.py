@@ -9,6 +9,7 @@ import pytest
 
 from perdure.app import packs
 from perdure.app.access import api_keys
+from perdure.app.facade import lifecycles as facade_lifecycles
 from perdure.app.feed import feed
 from perdure.app.perdure import Perdure
 from perdure.app.processes import processes
@@ -18,6 +19,7 @@ from perdure.client import AsyncClient, Client
 from perdure.client.asynchronous import api_keys as client_api_keys
 from perdure.client.asynchronous import catalogue as client_catalogue
 from perdure.client.asynchronous import journals as client_journals
+from perdure.client.asynchronous import lifecycles as client_lifecycles
 from perdure.client.asynchronous import processes as client_processes
 from perdure.client.asynchronous import runbooks as client_runbooks
 from perdure.client.asynchronous import tasks as client_tasks
@@ -30,6 +32,7 @@ PAIRS: dict[str, tuple[type, type]] = {
     "tasks": (tasks.TaskOperations, client_tasks.TaskDesk),
     "access": (api_keys.KeyOperations, client_api_keys.AccessDesk),
     "feed": (feed.Feed, client_journals.Feed),
+    "lifecycles": (facade_lifecycles.LifecycleDesk, client_lifecycles.LifecycleDesk),
     "packs": (packs.PackOperations, client_catalogue.PackDesk),
 }
 LACKING = {
@@ -41,7 +44,8 @@ LACKING = {
     "processes.deploy_all", "processes.propose", "processes.enter",  # models travel as text: `deploy_text`
     "processes.started", "processes.start_of", "processes.consequence_of_verb",
     "instances.drawing",  # `diagram` says the same as XML
-    "tasks.open_at", "tasks.proposal", "tasks.verbs", "tasks.act", "tasks.shown", "tasks.accepted", "feed.seen_by",
+    "tasks.open_at", "tasks.proposal", "tasks.verbs", "tasks.is_failure", "tasks.act", "tasks.shown",
+    "tasks.accepted", "feed.seen_by",
     "processes.verbs", "processes.verbs_of_all",
     "access.events", "access.authenticate_key", "access.principal_of_key", "access.has_keys", "access.end_session",
     "access.is_ended",

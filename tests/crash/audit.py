@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from perdure.lifecycles.machine.definition_machine import LifecycleDefinitionMachine
+from perdure.lifecycles.machine.lifecycle_machine import LifecycleMachine
 from perdure.processes.kernel_machines import process_machines
 from perdure.processes.plan_cache import Plans
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
@@ -15,7 +17,10 @@ async def assert_audit_passes(url: str) -> None:
     driver = quiet_driver(url)
     await driver.open()
     try:
-        machines = {RunbookMachine.kind: RunbookMachine(), **process_machines(Plans())}
+        machines = {
+            **process_machines(Plans()),
+            **{each.kind: each for each in (RunbookMachine(), LifecycleMachine(), LifecycleDefinitionMachine())},
+        }
         report = await verify(Store(driver, VirtualSources()), machines, {}, dry=True)
         assert report.findings == [], report.findings[:5]
         assert report.aggregates > 0

@@ -22,6 +22,8 @@ from perdure.bpmn.machine.process_machine import ProcessEntry as ProcessEntry
 from perdure.channels import webhook_settings as hooks_settings
 from perdure.documents.machine.document_state import STATUSES
 from perdure.documents.machine.journal_entries import DocumentEntry
+from perdure.lifecycles.machine.definition_machine import DefinitionEntry
+from perdure.lifecycles.machine.entries import LifecycleEntry
 from perdure.runbooks.machine import state
 from perdure.runbooks.machine.journal_entries import Entry
 from perdure.store.migrations import migrate_sqlite
@@ -75,6 +77,8 @@ def test_everything_a_handler_gets_is_on_the_page() -> None:
         ("Processes", get_args(ProcessEntry)),
         ("Access", get_args(AccessEntry)),
         ("Documents", get_args(DocumentEntry)),
+        ("Lifecycles", get_args(LifecycleEntry)),
+        ("Lifecycle definitions", get_args(DefinitionEntry)),
     ],
 )
 def test_every_entry_is_on_the_page_with_all_its_fields(title: str, entries: tuple[type[msgspec.Struct], ...]) -> None:

@@ -101,6 +101,11 @@ class AttackedHouse:
             self._callers[name] = Caller(self.server.url, {"Authorization": f"Bearer {self._texts[name]}"})
         return self._callers[name]
 
+    def key(self, name: str) -> str:
+        """The text of a key."""
+        self.caller(name)
+        return self._texts[name]
+
     def holder(self, token: str) -> Caller:
         """Whoever was given the token of a wait."""
         self._callers[token] = Caller(self.server.url, {"Authorization": f"Wait {token}"})

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.acceptance.commands import Shell
 from tests.security.attacked_house import AttackedHouse, Caller
 
 GRAVE = "vault.empty"
@@ -91,3 +93,29 @@ def test_the_other_tenant_neither_sees_nor_moves_anything(attacked_house: Attack
     spy.post("/instances", {"process": "harmless", "until": "end"}, 201)
     assert [each["tenant"] for each in house.done("pub.note")] == ["south"]
     assert house.done(GRAVE) == []
+
+
+def test_a_narrow_key_gets_nowhere_beyond_its_verbs(attacked_house: AttackedHouse, tmp_path: Path) -> None:
+    house, olga, pub = attacked_house, attacked_house.caller("olga"), attacked_house.caller("pub")
+    call = olga.post("/verbs/case.review/calls", {"args": {"case_id": "C-1"}}, 201)["id"]
+    task = open_task(house.caller("rita"))
+    instance = task["key"].partition(":")[0]
+    for path in ("/tasks", "/instances", "/calls", "/runbooks", "/parked", "/incidents", "/dead-letters", "/processes"):
+        assert pub.get(path)["items"] == [], path
+    for path in (f"/tasks/{task['key']}", f"/instances/{instance}/export", f"/calls/{call}/export"):
+        pub.get(path, 403)
+    for path, body in (
+        ("/instances", {"process": "review"}),
+        (f"/tasks/{task['key']}/claim", {}),
+        (f"/instances/{instance}/cancel", {}),
+        ("/parked/token", {"key": task["key"]}),
+        ("/processes", {"xml": around("case.decide"), "profile": "open"}),
+    ):
+        pub.post(path, body, 403)
+    asked = Shell(tmp_path)
+    asked.environment |= {"PERDURE_SERVER": house.server.url, "PERDURE_KEY": house.key("pub")}
+    assert asked.json("instances", "list") == asked.json("tasks", "list") == []
+    assert "may only act on verbs" in " ".join(asked.run("instances", "cancel", instance, code=None).error.split())
+    assert olga.get(f"/calls/{call}")["state"] == "parked"
+    pub.post("/verbs/pub.note/calls", {"args": {"text": "x"}}, 201)
+    assert len(house.done("pub.note")) == 1

@@ -36,6 +36,12 @@ class Principal(msgspec.Struct, frozen=True):
     """The moment, in microseconds, after which their key opens nothing; 0: it does not expire."""
 
     @property
+    def key(self) -> str:
+        """The id of the key they act by; empty where they were recognised otherwise."""
+        kind, _, id = self.via.partition(":")
+        return id if kind == "key" else ""
+
+    @property
     def reaches_every_verb(self) -> bool:
         """Whether nothing narrows the verbs: then nobody asks which verbs a thing's data come from."""
         return EVERY_VERB[0] in self.verbs

@@ -23,23 +23,29 @@ def _table(*groups: tuple[frozenset[Role], str]) -> dict[str, frozenset[Role]]:
 OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_EVERYONE, """
         audit.export call.list call.read dead-letter.list draft.read event.read incident.list instance.list
-        instance.read overview.read pack.list pack.read parked.list process.list process.read runbook.list
-        runbook.read session.read task.list task.read verb.list verb.read document.list document.read
+        instance.read lifecycle.list lifecycle.read overview.read pack.list pack.read parked.list process.list
+        process.read runbook.list runbook.read session.read task.list task.read verb.list verb.read document.list
+        document.read
     """),
     (_roles("author", "operator"), "runbook.draft runbook.extend runbook.plan runbook.start verb.call"),
     (_roles("operator"), """
         call.amend call.cancel call.resolve call.retry case.cancel completion.send dead-letter.discard
         dead-letter.replay incident.retry incident.traceback instance.cancel instance.migrate instance.modify
-        instance.resolve instance.resume instance.retry instance.start instance.suspend message.correlate
-        message.publish metrics.read parked.token progress.send runbook.cancel runbook.compensate runbook.retry
-        runbook.seal runbook.skip signal.send task.reassign
+        instance.resolve instance.resume instance.retry instance.start instance.suspend lifecycle.cancel lifecycle.look
+        lifecycle.migrate lifecycle.resolve lifecycle.start message.correlate message.publish metrics.read
+        parked.token progress.send runbook.cancel runbook.compensate runbook.retry runbook.seal runbook.skip signal.send
+        task-result.send task.reassign
     """),
     (_roles("operator", "reviewer"), "document.content"),
     (_roles("operator", "author"), "document.create document.receive document.upload"),
     (_roles("reviewer"), "document.verify document.reject document.supersede"),
     (_roles("reviewer"), "call.approve runbook.answer"),
-    (_roles("reviewer", "operator"), "task.accept task.claim task.complete task.delegate task.unclaim"),
-    (_roles("author"), "process.check process.deploy process.deprecate process.retire"),
+    (_roles("reviewer", "operator"), """
+        lifecycle.transit task.accept task.claim task.complete task.delegate task.unclaim
+    """),
+    (_roles("author"), """
+        lifecycle.deploy lifecycle.retire process.check process.deploy process.deprecate process.retire
+    """),
     (_roles(), "call.erase document.collect document.erase instance.erase key.create key.list key.revoke"),
 )  # fmt: skip
 """Every operation, by the roles that may do it."""

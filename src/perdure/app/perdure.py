@@ -14,7 +14,7 @@ from perdure.app.calls.call_journal import follow as follow_events
 from perdure.app.calls.outcome_wait import is_ended, wait_for
 from perdure.app.calls.view_builder import CallViews
 from perdure.app.calls.views import CallView, EventView, ReceiptView
-from perdure.app.configuration.definitions import load_definitions, load_models
+from perdure.app.configuration.definitions import load_definitions, load_models, load_project_lifecycles
 from perdure.app.configuration.project import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.documents.documents import Documents
 from perdure.app.documents.local_documents import LocalDocuments
@@ -22,10 +22,12 @@ from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
 from perdure.app.entity_lookup import MatchView, look_up
 from perdure.app.execution_mode import modes_of
 from perdure.app.facade.calls import CallDesk
+from perdure.app.facade.lifecycles import LifecycleDesk
 from perdure.app.facade.lists import Listing
 from perdure.app.facade.messages import MessageDesk
 from perdure.app.facade.performer import LocalPerformer
 from perdure.app.feed.feed import Feed
+from perdure.app.lifecycles.lifecycles import LifecycleOperations
 from perdure.app.lists.list_rows import DeadLetterItem
 from perdure.app.lists.lists import Lists
 from perdure.app.operations.events import FollowOutcomes
@@ -46,6 +48,7 @@ from perdure.channels.webhook_settings import Hooks
 from perdure.errors import RejectedError, Rejection
 from perdure.identifiers import check_key
 from perdure.journal import Origin
+from perdure.lifecycles.loader import default_places as lifecycle_places
 from perdure.runbooks.executor.call_executor import SETTLED
 from perdure.runbooks.executor.completion_inbox import Completion, CompletionStatus, Receipt
 from perdure.sources import Sources, SystemSources
@@ -80,6 +83,8 @@ class Perdure(CallDesk, MessageDesk):
         self._runbook_views = RunbookViews(runtime, origin, self._views)
         self.runbooks = RunbookOperations(performer, runtime, origin, self._runbook_views)
         self.tasks = TaskOperations(performer, runtime, origin, self._views, self._runbook_views)
+        self.lifecycle_operations = LifecycleOperations(runtime, origin)
+        self.lifecycles = LifecycleDesk(performer)
         self.waits = WaitPermissions(runtime, origin)
         self.data_verbs = DataVerbs(runtime, origin)
         self.feed = Feed(runtime, origin)
@@ -98,6 +103,7 @@ class Perdure(CallDesk, MessageDesk):
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
         models: Sequence[str | Path] | None = None,
+        lifecycles: Sequence[str | Path] | None = None,
         packs: Sequence[str | Path] = (),
         handlers: Sequence[str] | Mapping[str, Any] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
@@ -120,7 +126,8 @@ class Perdure(CallDesk, MessageDesk):
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
         `handlers` names importable packages, or maps verb names to functions and agents. `models` are model files or
-        folders of them, by default the folder `models` beside the definitions; what changed in them is deployed. A
+        folders of them, by default the folder `models` beside the definitions; what changed in them is deployed. So are
+        `lifecycles`, by default the folder of that name beside the definitions. A
         `worker` looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs
         nothing. Nothing is measured or traced unless `telemetry` says so; `span_exporter` is any of OpenTelemetry's,
         in place of OTLP over HTTP. `hooks` says who sends signed messages, and whom a worker tells what happened.
@@ -137,6 +144,7 @@ class Perdure(CallDesk, MessageDesk):
             catalogue = with_delivery_verb(catalogue)
         catalogue = with_document_verbs(catalogue)
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
+        guarded = load_project_lifecycles(definitions, lifecycles)
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
         registry = HandlerRegistry.collect(list(packages), catalogue, bound) if role != "reader" else HandlerRegistry()
@@ -157,6 +165,7 @@ class Perdure(CallDesk, MessageDesk):
         await runtime.start()
         try:
             await runtime.deploy_models(project, Origin(tenant, principal))
+            await runtime.deploy_lifecycles(guarded, Origin(tenant, principal))
             if telling is not None:
                 telling.start()
             yield cls(runtime, Origin(tenant, principal, groups=tuple(groups)))
@@ -171,6 +180,7 @@ class Perdure(CallDesk, MessageDesk):
         settings: dict[str, Any] = {
             "definitions": config.definitions, "handlers": config.handlers,
             "models": config.models if config.models is not None else default_places(config.definitions),
+            "lifecycles": lifecycle_places(config.definitions),
             "environment": config.environment, "packs": pack_places(config),
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
@@ -188,12 +198,14 @@ class Perdure(CallDesk, MessageDesk):
         trace: str | None = None,
         groups: Sequence[str] | None = None,
         behind: Sequence[str] | None = None,
+        key: str = "",
     ) -> Self:
         """The same store on behalf of someone else; every command carries who asked.
 
         `groups` are those the principal belongs to: you vouch for them, and human tasks rely on it. Another principal
         belongs to none unless you say so. `behind` are people the principal acts for, as who made their key: where four
-        eyes are needed, they and the principal count as one.
+        eyes are needed, they and the principal count as one. `key` is the id of the key they act by, which the
+        journal keeps.
         """
         before = self._origin
         origin = Origin(
@@ -202,6 +214,7 @@ class Perdure(CallDesk, MessageDesk):
             before.trace if trace is None else trace,
             tuple(groups) if groups is not None else before.groups if principal is None else (),
             tuple(behind) if behind is not None else before.behind if principal is None else (),
+            key or (before.key if principal is None else ""),
         )
         return type(self)(self.runtime, origin)
 

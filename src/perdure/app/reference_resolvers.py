@@ -9,8 +9,8 @@ from perdure.app.runtime import Runtime
 from perdure.channels.reference_fetch import HTTP_SCHEMES, HttpReferences
 from perdure.errors import StoreSettingError
 from perdure.verbs import HandlerRegistry
-from perdure.verbs.references import Bounds, Resolver
-from perdure.work.record_references import RECORD, RecordReferences
+from perdure.verbs.references import RECORD, Bounds, Resolver
+from perdure.work.record_references import RecordReferences
 
 Resolvers = Mapping[str, Resolver | ResolverSettings]
 

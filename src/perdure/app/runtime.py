@@ -12,9 +12,12 @@ from perdure.access.machine import AccessMachine
 from perdure.app.calendar_checks import check_calendars
 from perdure.app.documents.checks import VersionChecks
 from perdure.app.documents.duties import DocumentDuties
+from perdure.app.documents.facts import DocumentFacts
 from perdure.app.documents.references import SCHEMES, DocumentReferences
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
+from perdure.app.lifecycles.fact_sources import LifecycleFacts, RunbookFacts, VerbFacts
+from perdure.app.lifecycles.resolution_calls import ResolutionCallDesk
 from perdure.app.lost_lease_retry import under_new_lease
 from perdure.app.operations.version_locks import Guards
 from perdure.app.overview.counts import Counts
@@ -32,6 +35,14 @@ from perdure.engines.engine_selection import open_engine
 from perdure.errors import FencedError, PerdureError
 from perdure.journal import Machine, Origin
 from perdure.kernel.kernel import Aggregate, Kernel, Preparation, Prepared
+from perdure.lifecycles.definitions import LifecycleDefinitions
+from perdure.lifecycles.guards import GuardTable
+from perdure.lifecycles.instances import LifecycleInstances
+from perdure.lifecycles.lifecycle_reader import LifecycleFile
+from perdure.lifecycles.lint import LifecycleChecks, entities_in
+from perdure.lifecycles.machine.definition_machine import LifecycleDefinitionMachine
+from perdure.lifecycles.machine.lifecycle_machine import LifecycleMachine
+from perdure.lifecycles.recovery import NOTICES, PARENT, LifecycleRecovery
 from perdure.processes.definitions import Definitions
 from perdure.processes.instance_reader import InstanceReader
 from perdure.processes.kernel_machines import process_machines
@@ -49,12 +60,13 @@ from perdure.store.sealer import Sealer
 from perdure.store.store import Store
 from perdure.telemetry import Spans, TelemetrySettings, open_spans
 from perdure.verbs import Catalogue, HandlerRegistry
-from perdure.verbs.references import Bounds
+from perdure.verbs.references import RECORD, Bounds
 from perdure.work.computations import Computations
 from perdure.work.entity_records import RecordDesk
+from perdure.work.facts import Facts, RecordFacts
 from perdure.work.ports import TimerFound
 from perdure.work.process_lease import LEASE_SECONDS, Lease
-from perdure.work.record_references import RECORD, RecordReferences
+from perdure.work.record_references import RecordReferences
 from perdure.work.store_clock import StoreClock, told
 from perdure.work.store_retry import retry_until_stored
 from perdure.work.timers import Timers
@@ -94,6 +106,7 @@ class Runtime:
         identity: ProcessIdentity | None = None,
         is_driven: bool = False,
         checks: Sequence[Check] | None = None,
+        guards: GuardTable | None = None,
         blobs: str = "",
     ) -> None:
         """`is_driven` when someone else moves the clock and calls the duties: no threads, no background tasks."""
@@ -105,6 +118,8 @@ class Runtime:
         given = gates(catalogue) if checks is None else checks
         self.machines: Mapping[str, Machine[Any, Any, Any]] = {
             RunbookMachine.kind: RunbookMachine(), **process_machines(plans), AccessMachine.kind: AccessMachine(),
+            LifecycleMachine.kind: LifecycleMachine(guards),
+            LifecycleDefinitionMachine.kind: LifecycleDefinitionMachine(),
             DocumentMachine.kind: DocumentMachine(),
         }  # fmt: skip
         self.store = Store(driver, sources)
@@ -152,7 +167,28 @@ class Runtime:
         self._observer: CommitObserver | None = None
         self._listen()
 
+    def _open_lifecycles(self) -> None:
+        """Instances of lifecycles, the facts they ask for, and who looks after them."""
+        self.facts = Facts()
+        machine = self.machines[LifecycleMachine.kind]
+        assert isinstance(machine, LifecycleMachine)
+        definitions = LifecycleDefinitions(self.kernel, self.store)
+        instances = LifecycleInstances(self.kernel, self.store, machine, definitions, self.facts, self.sources)
+        answers = VerbFacts(self.conductor, self.store)
+        papers = DocumentFacts(self.store.documents)
+        for source in (papers, RecordFacts(self.store), LifecycleFacts(instances), RunbookFacts(self.kernel), answers):
+            self.facts.add(source)
+        definitions.check = LifecycleChecks(self.catalogue, machine.table, self.facts).findings
+        desk = ResolutionCallDesk(self.conductor, self.store)
+        self.lifecycle_upkeep = LifecycleRecovery(instances, desk, is_driven=self.is_driven or self.role == "reader")
+        self.upkeep.join(LifecycleMachine.kind, self.lifecycle_upkeep)
+        self.upkeep.receive(NOTICES, self.lifecycle_upkeep.deliver)
+        self.upkeep.adopt(PARENT, self.lifecycle_upkeep.call_ended)
+        self.kernel.notice(self.lifecycle_upkeep.on_notices)
+        self.lifecycles = instances
+
     def _listen(self) -> None:
+        self._open_lifecycles()
         self.upkeep.wake = self._wake.set
         self.upkeep.join(DocumentMachine.kind, self.document_duties)
         self.document_duties.checks = VersionChecks(self)
@@ -246,6 +282,19 @@ class Runtime:
         if self.role != "reader":
             await models.deploy(self.engine, origin)
 
+    async def deploy_lifecycles(self, files: Sequence[LifecycleFile], origin: Origin) -> None:
+        """Deploy the lifecycles of a project that the store does not have; other tenants get them when they ask."""
+        definitions = self.lifecycles.definitions
+        definitions.project = {each.definition.name: each for each in files}
+        self.kernel.watch_entities(entities_in(each.definition for each in files))
+        if self.role == "reader":
+            return
+        for file in files:
+            await definitions.deploy(file, origin)
+        for state in await definitions.all(origin):
+            chosen = [await definitions.chosen(state.lifecycle, each, origin) for each in state.versions]
+            self.kernel.watch_entities(entities_in(each.definition for each in chosen))
+
     async def _read_clock(self) -> None:
         """The store's clock counts; a machine's own may drift from it, or be set, while a process runs."""
         asked_at = self.sources.monotonic()
@@ -297,6 +346,7 @@ class Runtime:
             self._renewing.cancel()
             await asyncio.gather(self._renewing, return_exceptions=True)
         await self.engine.drain()
+        await self.lifecycle_upkeep.drain()
         await self.kernel.drain()
         await self.conductor.finish_jobs(0)
         if self._announcing is not None:

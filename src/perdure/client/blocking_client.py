@@ -6,7 +6,7 @@ from typing import Self
 
 from perdure.app.facade.documents import DocumentDesk as AsyncDocuments
 from perdure.app.facade.lists import Listing as AsyncListing
-from perdure.client.asynchronous import api_keys, catalogue, journals, processes, runbooks, tasks
+from perdure.client.asynchronous import api_keys, catalogue, journals, lifecycles, processes, runbooks, tasks
 from perdure.client.asynchronous.client import PATIENCE_SECONDS, TIMEOUT_SECONDS, AsyncClient
 from perdure.client.blocking_portal import Blocking, Portal, called, iterated
 
@@ -94,6 +94,25 @@ class TaskDesk(Blocking):
     accept = called(tasks.TaskDesk.accept)
 
 
+class LifecycleDesk(Blocking):
+    """Lifecycle instances and their definitions. Reached as `client.lifecycles`."""
+
+    start = called(lifecycles.LifecycleDesk.start)
+    get = called(lifecycles.LifecycleDesk.get)
+    drawing = called(lifecycles.LifecycleDesk.drawing)
+    list = called(lifecycles.LifecycleDesk.list)
+    transit = called(lifecycles.LifecycleDesk.transit)
+    resolve = called(lifecycles.LifecycleDesk.resolve)
+    look = called(lifecycles.LifecycleDesk.look)
+    cancel = called(lifecycles.LifecycleDesk.cancel)
+    migrate = called(lifecycles.LifecycleDesk.migrate)
+    history = called(lifecycles.LifecycleDesk.history)
+    complete_task = called(lifecycles.LifecycleDesk.complete_task)
+    definitions = called(lifecycles.LifecycleDesk.definitions)
+    deploy = called(lifecycles.LifecycleDesk.deploy)
+    retire = called(lifecycles.LifecycleDesk.retire)
+
+
 class DocumentDesk(Blocking):
     """Documents. Reached as `client.documents`; files travel over HTTP."""
 
@@ -174,6 +193,7 @@ class Client(Blocking):
         self.processes = Processes(portal, there.processes)
         self.instances = InstanceDesk(portal, there.instances)
         self.tasks = TaskDesk(portal, there.tasks)
+        self.lifecycles = LifecycleDesk(portal, there.lifecycles)
         self.listing = Listing(portal, there.listing)
         self.documents = DocumentDesk(portal, there.documents)
         self.feed = Feed(portal, there.feed)

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from perdure.journal.chain import link
-from perdure.journal.row_digests import Anchor, anchored
+from perdure.journal.row_digests import Anchor, anchored, keyed
 from perdure.journal.upcasters import Upcaster, read_form
 
 RECORD_VERSION = 1
@@ -26,6 +26,8 @@ class Origin(msgspec.Struct, frozen=True, array_like=True):
     """The groups the principal belongs to, as whoever vouches for them says; no record keeps them."""
     behind: tuple[str, ...] = ()
     """Others who stand behind the principal, as who made the key or drafted the work: for four eyes they are one."""
+    key: str = ""
+    """The id of the key that the principal acts by; empty where there is none."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -54,6 +56,8 @@ class Record(msgspec.Struct, Generic[E], frozen=True, array_like=True):
     """The place the entries were decided at, when that was elsewhere."""
     anchors: tuple[Anchor, ...] = ()
     """The rows committed with the record that no state stands for."""
+    key: str = ""
+    """The id of the key by which the principal asked; empty where there was none."""
 
 
 class RecordRow(msgspec.Struct, frozen=True, gc=False):
@@ -157,6 +161,8 @@ class RecordCodec(Generic[E]):
             written = body or self.encode(at, command, origin, entries)
             if anchors and len(records) == len(deeds) - 1:
                 written = anchored(written, anchors)
+            if origin.key:
+                written = keyed(written, origin.key)
             head, sequence = link(head, written), sequence + 1
             records.append(RecordRow(sequence, written, head))
         return records

@@ -26,6 +26,7 @@ ROW_KIND = "row"
 _NAME_BYTES = 5
 _ENCODER = msgspec.msgpack.Encoder()
 _SOURCED = {0x96: b"\xc0", 0x97: b""}
+_ANCHORED = {0x96: b"\xc0\x90", 0x97: b"\x90", 0x98: b""}
 """By the first byte of a record without anchors: what stands for the source it lacks."""
 
 
@@ -59,6 +60,11 @@ def row_digest(*columns: Any) -> bytes:
 def anchored(body: bytes, anchors: Sequence[Anchor]) -> bytes:
     """The bytes of a record with anchors added to them."""
     return b"\x98" + body[1:] + _SOURCED[body[0]] + _ENCODER.encode(anchors)
+
+
+def keyed(body: bytes, key: str) -> bytes:
+    """The bytes of a record with the key added to them by which it was asked for."""
+    return b"\x99" + body[1:] + _ANCHORED[body[0]] + _ENCODER.encode(key)
 
 
 def row_prefix(table: str, key: tuple[str, ...]) -> bytes:

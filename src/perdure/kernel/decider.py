@@ -26,9 +26,10 @@ from perdure.journal import (
     genesis,
     link,
 )
+from perdure.journal.facts import MAX_KEYS, fact_key, fact_notice
 from perdure.kernel.ports import Attachments, Conflict, Unit
 from perdure.kernel.unit_row_digests import anchors_of, has_rows
-from perdure.sources import Id, Micros, Sources
+from perdure.sources import Id, Micros, Sources, id_text
 
 _NO_PARTS: list[tuple[int, bytes]] = []
 NO_HEAD = b""
@@ -160,6 +161,8 @@ class Decider:
     def __init__(self, machines: Mapping[str, Machine[Any, Any, Any]], sources: Sources) -> None:
         self.parted = {kind: each for kind, each in machines.items() if isinstance(each, PartedMachine)}
         self._now, self._chance = sources.now, sources.random
+        self.watched: set[str] = set()
+        """Entities whose records are facts that somebody may wait for: each change of one is told."""
 
     def decisions(
         self, machine: Machine[Any, Any, Any], current: Aggregate, submissions: list[Submission]
@@ -207,7 +210,8 @@ class Decider:
     def unit(self, machine: Machine[Any, Any, Any], current: Aggregate, decided: list[Decided]) -> Committing:
         if len(decided) == 1:
             written = decided[0].decision.written
-            if written is not None and written.rows is not None and not written.is_notable:
+            is_silent = written is None or not written.is_notable
+            if written is not None and written.rows is not None and is_silent and not self._changes(decided[0].brought):
                 return _filled(machine, current, decided, written, written.rows)
         id, state = current.id, current.state
         changing: list[Deed] = []
@@ -225,6 +229,8 @@ class Decider:
             changing.append(Deed(each.at, type(each.command).__name__, each.submission.origin, decision.entries, body))
             if written is None or written.is_notable:
                 notices.extend(machine.notices(id, state, tuple(decision.entries)))
+        if self.watched and (keys := [key for each in attachments for key in self._changes(each)]):
+            notices.extend(_changed_records(id, current.version, keys))
         parted = self.parted.get(current.kind)
         if written is not None and written.rows is not None:
             before, rows, parts = current.rows, written.rows, _NO_PARTS
@@ -244,6 +250,21 @@ class Decider:
             before, rows, notices, attachments, decided[-1].at, parts, max(each.due for each in decided),
         )  # fmt: skip
         return Committing(unit, Aggregate(id, current.tenant, current.kind, version, state, head, rows), decided)
+
+    def _changes(self, brought: Attachments | None) -> list[str]:
+        """The facts that change with the records a command brings."""
+        if brought is None or not self.watched or not brought.entities:
+            return []
+        return [fact_key("record", each.entity, each.key) for each in brought.entities if each.entity in self.watched]
+
+
+def _changed_records(id: Id, version: int, keys: list[str]) -> list[Notice]:
+    """Notices of changed records; the version before the unit, which no other unit has, numbers them."""
+    letters = id_text(id)
+    return [
+        fact_notice(f"{letters}/records/{version}", first, keys[first : first + MAX_KEYS])
+        for first in range(0, len(keys), MAX_KEYS)
+    ]
 
 
 def _changed(

@@ -107,6 +107,10 @@ class Kernel:
         """Be told of every unit whose aggregate has timers, once for each unit."""
         self._arming.append(listener)
 
+    def watch_entities(self, names: Iterable[str]) -> None:
+        """Tell of every change of records of these entities: a notice in the commit that changes them."""
+        self._decider.watched.update(names)
+
     def refused(self, listener: RefusalListener) -> None:
         """Be told why, whenever a command is not carried out."""
         self._refusing.append(listener)

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from perdure.app.configuration.definitions import load_definitions, load_models
+from perdure.app.configuration.definitions import load_definitions, load_models, load_project_lifecycles
 from perdure.app.configuration.project import Config
 from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
 from perdure.app.perdure import Perdure
@@ -19,6 +19,7 @@ from perdure.durations import later, parse_span
 from perdure.engine import Check
 from perdure.errors import InvariantBroken
 from perdure.journal import Origin
+from perdure.lifecycles.loader import default_places
 from perdure.sources import Micros
 from perdure.store.driver_selection import open_driver
 from perdure.store.ports import Driver
@@ -51,7 +52,8 @@ class Sandbox(Perdure):
         """`open` with the verbs and handlers of a `perdure.yaml`, in memory unless a `url` is given."""
         settings: dict[str, Any] = {
             "definitions": config.definitions, "models": config.models, "handlers": config.handlers,
-            "environment": config.environment, "calendars": config.calendars,
+            "environment": config.environment, "lifecycles": default_places(config.definitions),
+            "calendars": config.calendars,
         }  # fmt: skip
         return cls.open(changes.pop("url", "sqlite://"), **{**settings, **changes})
 
@@ -63,6 +65,7 @@ class Sandbox(Perdure):
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
         models: Sequence[str | Path] | None = None,
+        lifecycles: Sequence[str | Path] | None = None,
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -76,9 +79,9 @@ class Sandbox(Perdure):
     ) -> AsyncIterator[Sandbox]:
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
-            url, definitions=definitions, models=models, handlers=handlers, environment=environment, tenant=tenant,
-            principal=principal, clock=clock or VirtualSources(seed), driver=driver, resolvers=resolvers,
-            calendars=calendars, blobs=blobs,
+            url, definitions=definitions, models=models, lifecycles=lifecycles, handlers=handlers,
+            environment=environment, tenant=tenant, principal=principal, clock=clock or VirtualSources(seed),
+            driver=driver, resolvers=resolvers, calendars=calendars, blobs=blobs,
         )  # fmt: skip
         try:
             yield sandbox
@@ -92,6 +95,7 @@ class Sandbox(Perdure):
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
         models: Sequence[str | Path] | None = None,
+        lifecycles: Sequence[str | Path] | None = None,
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -117,6 +121,8 @@ class Sandbox(Perdure):
         await runtime.start()
         try:
             await runtime.deploy_models(load_models(definitions, models), Origin(tenant, principal))
+            guarded = load_project_lifecycles(definitions, lifecycles)
+            await runtime.deploy_lifecycles(guarded, Origin(tenant, principal))
         except BaseException:
             await runtime.stop()
             raise

@@ -21,6 +21,8 @@ from perdure.verbs.verb_patterns import reaches
 
 MAX_BYTES = 4 * 1024 * 1024
 TIMEOUT_SECONDS = 30.0
+RECORD = "record"
+"""The scheme of references to records."""
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,31}")
 
 

@@ -9,9 +9,6 @@ from perdure.errors import BusinessError, PerdureError
 from perdure.verbs.references import UnresolvableError, Wanted
 from perdure.work.entity_records import RecordDesk
 
-RECORD = "record"
-"""The scheme of references to records."""
-
 
 class RecordReferences:
     """The resolver of records: a key of several fields is written with a slash between them."""

@@ -28,7 +28,7 @@ async def test_a_carried_call_is_told_with_its_process_its_people_and_what_was_s
         call = await world.carried()
         assert call.state == "completed" and call.carrier is not None
         document = await told(world, call.id)
-        assert (document["format"], document["id"]) == ("perdure.compliance/1", call.id)
+        assert (document["format"], document["id"]) == ("perdure.compliance/2", call.id)
         assert document["summary"]["sentences"] == [f"Carry 7 for {EVIL}"]
         assert (document["summary"]["principal"], document["summary"]["state"]) == ("ada", "completed")
         assert members(document, "steps", "verb", "version", "state", "carrier") == [

@@ -174,7 +174,7 @@ def test_what_was_changed_is_named(documents: Documents) -> None:
     assert "AUD053" in codes("erased", lambda content: content["chains"][0]["seals"][0].update(signature="00" * 64))
     assert "AUD073" in codes("carried", lambda content: content["chains"][0]["seals"][0]["proof"].pop())
     assert "AUD009" in codes("carried", lambda content: content["chains"][0].update(kind="process"))
-    assert codes("carried", lambda content: content.update(format="perdure.compliance/2")) == {"AUD070"}
+    assert codes("carried", lambda content: content.update(format="perdure.compliance/3")) == {"AUD070"}
 
 
 @pytest.mark.req("V30")

@@ -6,6 +6,7 @@ import pytest
 
 from perdure.errors import Rejection
 from perdure.journal import Origin
+from perdure.journal.facts import FACT_CHANGED
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.dag_progress import base_of
@@ -293,7 +294,7 @@ def test_cancelling_a_runbook_ends_every_step_and_tells_the_processes_that_carry
     assert board.states == {"a": "completed", "b": "cancelled", "c": "cancelled"}
     assert board.status == "cancelled" and board.fresh[-1] == e.CallCancelled(board.now, 1)
     notices = board.machine.notices(ID, board.runbook, tuple(board.fresh))
-    assert [each.kind for each in notices] == [PROCESS_OVER]
+    assert [each.kind for each in notices] == [PROCESS_OVER, FACT_CHANGED]
     assert board.ask(c.Cancel("withdrawn")) == "replayed"
     assert board.completes("b") == "late"
 

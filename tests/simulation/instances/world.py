@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.deployed_process import Binding, Deployed
@@ -113,7 +111,7 @@ class InstanceHistory(History):
         self._records = InstanceMachine(self.plans).records
 
     def knows(self, definition: Deployed) -> None:
-        hash = digest(canonical(msgspec.to_builtins(definition)))
+        hash = digest(canonical(definition.content))
         self.plans[hash] = Plan(definition, hash)
 
     def committed(self, process: str, fence: int, unit: Unit) -> list[str]:

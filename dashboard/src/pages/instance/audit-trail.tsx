@@ -52,7 +52,7 @@ function Line({ position, entries, isHere, onShow }: { position: Position; entri
     <li class={isHere ? "here" : ""}>
       <button type="button" class="button tight quiet number" aria-label={`Show record ${position.sequence} in the picture`} onClick={() => onShow(position.sequence)}>{position.sequence}</button>
       <span class="soft small number">{position.at ? exactText(position.at) : ""}</span>
-      <span>{position.text}{reason && <> · “{reason}”</>}{first?.principal && <span class="soft"> · {first.principal}</span>}</span>
+      <span>{position.text}{reason && <> · “{reason}”</>}{first?.principal && <span class="soft"> · {first.principal}{first.key ? ` by key ${first.key}` : ""}</span>}</span>
       <details onToggle={(event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}>
         <summary class="soft small">{entries.length} {entries.length === 1 ? "entry" : "entries"}{first?.command ? ` by ${first.command}` : ""}</summary>
         {isOpen && <ul class="trail-entries">{entries.map((each, index) => <li key={index}>{wordsOf(each.entry)}<JsonTree value={each.data as Json} label={wordsOf(each.entry)} /></li>)}</ul>}

@@ -30,7 +30,7 @@ export function Audit({ base, id, steps }: { base: string; id: string; steps: St
         {shown.map((event, index) => (
           <li key={`${event.sequence}.${index}`}>
             <details>
-              <summary><span class="number soft">{event.sequence}</span><Exact at={event.at} /><strong>{event.entry}</strong>{stepOf(event, steps)}<span class="soft">{event.principal}{event.command ? ` · ${event.command}` : ""}</span></summary>
+              <summary><span class="number soft">{event.sequence}</span><Exact at={event.at} /><strong>{event.entry}</strong>{stepOf(event, steps)}<span class="soft">{event.principal}{event.key ? ` by key ${event.key}` : ""}{event.command ? ` · ${event.command}` : ""}</span></summary>
               <JsonTree value={event.data} label={`${event.entry} ${event.sequence}`} />
               {event.trace && <p class="small soft">Trace <code>{event.trace}</code></p>}
             </details>

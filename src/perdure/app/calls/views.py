@@ -151,6 +151,8 @@ class EventView(msgspec.Struct, frozen=True):
     principal: str
     data: dict[str, Any]
     trace: str = ""
+    key: str = ""
+    """The id of the key by which the principal asked for it; empty where there was none."""
 
 
 class ReceiptView(msgspec.Struct, frozen=True):
@@ -216,7 +218,7 @@ def event_views(sequence: int, record: Record[Entry]) -> list[EventView]:
     return [
         EventView(
             sequence, iso(record.at), entry_name(entry), record.command, record.principal,
-            msgspec.to_builtins(entry_fields(entry)), record.trace,
+            msgspec.to_builtins(entry_fields(entry)), record.trace, record.key,
         )
         for entry in record.entries
     ]  # fmt: skip

@@ -6,7 +6,9 @@ from typing import Any
 
 import msgspec
 
-FORMAT = "perdure.compliance/1"
+FORMAT = "perdure.compliance/2"
+FIRST = "perdure.compliance/1"
+"""The format of documents that do not list what was asked for and by which key."""
 """Another way of telling the same evidence is another format: a document is compared with what is told anew."""
 
 
@@ -196,6 +198,19 @@ class Act(Part, frozen=True):
     details: dict[str, Any]
 
 
+class Asking(Part, frozen=True):
+    """Something that a person, an agent, a service or a key asked for: a start, progress, a completion, a message."""
+
+    of: str
+    sequence: int
+    at: str | None
+    who: str
+    by_key: str
+    what: str
+    where: str
+    details: dict[str, Any]
+
+
 class Arrival(Part, frozen=True):
     """Something came from outside."""
 
@@ -265,6 +280,20 @@ class RecordTold(Part, frozen=True):
     entries: list[Event]
 
 
+class OutcomeTold(Part, frozen=True):
+    """One outcome event of a step, in the words of the table of outcome events."""
+
+    of: str
+    number: int
+    at: str | None
+    event: str
+    text: str
+    verb: str
+    sub_verb: str
+    principal: str
+    refs: dict[str, str | int]
+
+
 class Document(Part, frozen=True):
     """The whole. `digest` is over everything else."""
 
@@ -288,4 +317,8 @@ class Document(Part, frozen=True):
     public_keys: dict[str, str]
     key_changes: list[str] = []
     """Signed changes from one seal key to the next; left out where there was none."""
+    outcome_events: list[OutcomeTold] = []
+    """What became of each step; documents of before have none."""
+    asked: list[Asking] = []
+    """What was asked for from outside, by whom and by which key; documents of the first format do not tell it."""
     digest: str = ""

@@ -12,10 +12,21 @@ from msgspec.structs import replace
 from perdure.app.compliance_export.call_report import CallReport
 from perdure.app.compliance_export.child_instances import Child, children_of
 from perdure.app.compliance_export.diagrams import Drawn, drawn, picture_of
-from perdure.app.compliance_export.document import FORMAT, Chain, Document, ModelKept, ProcessTold, StepTold, VerbKept
+from perdure.app.compliance_export.document import (
+    FIRST,
+    FORMAT,
+    Chain,
+    Document,
+    ModelKept,
+    OutcomeTold,
+    ProcessTold,
+    StepTold,
+    VerbKept,
+)
 from perdure.app.compliance_export.evidence import Evidence
 from perdure.app.compliance_export.instance_report import InstanceReport
 from perdure.app.compliance_export.journal_replay import ChainReplay, hash_text
+from perdure.app.compliance_export.outcome_report import every_outcome
 from perdure.app.compliance_export.summary import summary_of
 from perdure.bpmn.machine.state import Instance
 from perdure.payload import canonical
@@ -34,15 +45,16 @@ class Composed(msgspec.Struct):
     """Definitions that steps, task types and instances are pinned to and that are not there, by hash."""
 
 
-def compose(evidence: Evidence) -> Composed:
-    """Tell everything the evidence says, in the order it began."""
-    told = _Composition(evidence)
+def compose(evidence: Evidence, format: str = FORMAT) -> Composed:
+    """Tell everything the evidence says, in the order it began, as documents of a format tell it."""
+    told = _Composition(evidence, format)
     return told.whole()
 
 
 class _Composition:
-    def __init__(self, evidence: Evidence) -> None:
+    def __init__(self, evidence: Evidence, format: str) -> None:
         self._evidence = evidence
+        self._format = format
         self._missing: list[Child] = []
         self._calls: list[CallReport] = []
         self._instances: list[InstanceReport] = []
@@ -87,7 +99,7 @@ class _Composition:
         people = [each for telling in tellings for each in telling.people]
         data = [each for telling in tellings for each in telling.data]
         return Document(
-            format=FORMAT, id=self._evidence.root, tenant=root.tenant,
+            format=self._format, id=self._evidence.root, tenant=root.tenant,
             summary=summary_of(tellings[0], steps, processes, chains, incidents, people, self._missing),
             steps=steps, data=data, processes=processes, people=people,
             messages=[each for telling in tellings for each in telling.messages], incidents=incidents,
@@ -102,8 +114,15 @@ class _Composition:
             ],
             chains=chains,
             public_keys={id: key for id, key in self._evidence.public_keys.items() if id in signers},
-            key_changes=self._evidence.key_changes,
+            key_changes=self._evidence.key_changes, outcome_events=self._outcomes(),
+            asked=[each for telling in tellings for each in telling.asked] if self._format != FIRST else [],
         )  # fmt: skip
+
+    def _outcomes(self) -> list[OutcomeTold]:
+        if not self._evidence.has_outcomes:
+            return []
+        others = {each.chronicle.id: each.chronicle for each in self._instances}
+        return every_outcome([each.chronicle for each in self._calls], others, self._evidence.models)
 
     def _verbs(self) -> list[tuple[str, dict[str, Any]]]:
         wanted = wanted_verbs(self._tellings, self._evidence.models)
@@ -185,7 +204,8 @@ def _parts(document: Document) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for name in document.__struct_fields__:
         value = getattr(document, name)
-        if name == "key_changes" and not value:
+        is_absent = name in ("key_changes", "outcome_events") and not value
+        if is_absent or (name == "asked" and document.format == FIRST):
             continue  # documents of before have no such member
         if isinstance(value, list):
             found[name] = b"[%s]" % b",".join(canonical(msgspec.to_builtins(each)) for each in value)

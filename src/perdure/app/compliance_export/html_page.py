@@ -37,6 +37,7 @@ PARTS = (
     page_sections.processes,
     page_sections.data,
     page_sections.people,
+    page_sections.asked,
     page_sections.messages,
     page_sections.incidents,
     page_sections.frames,

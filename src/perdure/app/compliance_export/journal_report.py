@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from perdure.app.compliance_export.document import (
     Act,
     Arrival,
+    Asking,
     Change,
     Crossing,
     Frame,
@@ -28,6 +29,13 @@ PEOPLE_ENTRIES = frozenset({
     "RunbookSealed", "CompensationStarted",
 })  # fmt: skip
 """Entries that stand for something a person did, or was asked to do."""
+ASKED_FOR = frozenset({
+    "CallStarted", "RunbookStarted", "InstanceStarted", "DraftOpened", "StepsAdded", "ProgressPosted",
+    "CompletionReceived", "CompletionIgnored", "Occurred", "WatchMet", "MessageIgnored", "TaskActed", "TaskClaimed",
+    "TaskCompleted", "GateAnswered",
+})  # fmt: skip
+"""Entries that stand for something that came from outside, whoever it came from."""
+PLATFORM = "perdure"
 ASKED = frozenset({"TaskOpened", "GateClosed", "GateReopened"})
 """Put before people: nobody has acted yet."""
 
@@ -39,6 +47,7 @@ class ChainReport:
         self.chronicle = chronicle
         self.data: list[Crossing] = []
         self.people: list[Act] = []
+        self.asked: list[Asking] = []
         self.messages: list[Arrival] = []
         self.incidents: list[IncidentTold] = []
         self.frames: list[Frame] = []
@@ -84,8 +93,13 @@ class ChainReport:
     # --- people and messages ---------------------------------------------------------------------------------------
 
     def acted(self, moment: Moment, where: str) -> None:
-        """Tell an entry that stands for an act of a person."""
-        name = moment.name
+        """Tell an entry that stands for an act of a person, or for something that was asked for from outside."""
+        name, record = moment.name, moment.record
+        if name in ASKED_FOR and record.principal != PLATFORM and not _is_notice(moment.entry):
+            self.asked.append(Asking(
+                of=self.chronicle.id, sequence=moment.sequence, at=moment.at, who=record.principal, by_key=record.key,
+                what=name, where=where, details=fields_of(moment.entry),
+            ))  # fmt: skip
         if not name.startswith(PEOPLE_PREFIXES) and name not in PEOPLE_ENTRIES:
             return
         by = getattr(moment.entry, "by", "")
@@ -143,6 +157,14 @@ class ChainReport:
 
     def ended(self, place: int, outcome: str, at: str | None, error: str) -> None:
         self.frames[place] = replace(self.frames[place], outcome=outcome, ended_at=at, error=error)
+
+
+def _is_notice(entry: Any) -> bool:
+    """Whether an entry is about what the platform tells itself, or about its clock."""
+    if type(entry).__name__ not in ("Occurred", "WatchMet", "MessageIgnored"):
+        return False
+    message_id = sent_id(getattr(entry, "message_id", ""))
+    return not message_id or message_id.startswith(NOTICE)
 
 
 def failure_text(failure: Any) -> str:

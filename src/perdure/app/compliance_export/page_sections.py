@@ -6,7 +6,7 @@ import base64
 import json
 from collections.abc import Sequence
 
-from perdure.app.compliance_export.document import Change, Document, ProcessTold
+from perdure.app.compliance_export.document import FIRST, Change, Document, ProcessTold
 from perdure.app.compliance_export.html import BREAK, Markup, block, code, joined, section, shown, table, tag, unfolded
 
 MAX_CHANGES_SHOWN = 20
@@ -79,6 +79,13 @@ def _change(each: Change) -> Markup:
 def people(document: Document) -> Markup:
     rows = [(each.at, each.who, each.what, each.where, each.details) for each in document.people]
     return section("People", table(("at", "who", "what", "where", "details"), rows))
+
+
+def asked(document: Document) -> Markup:
+    if document.format == FIRST:
+        return Markup("")
+    rows = [(each.at, each.who, code(each.by_key), each.what, each.where, each.details) for each in document.asked]
+    return section("Asked for from outside", table(("at", "who", "key", "what", "where", "details"), rows))
 
 
 def messages(document: Document) -> Markup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from perdure.app.compliance_export.document import FORMAT, Document
+from perdure.app.compliance_export.document import FIRST, FORMAT, Document
 from perdure.app.compliance_export.document_composer import Composed, compose, digest_of, written
 from perdure.app.compliance_export.evidence import evidence_in
 from perdure.app.compliance_export.evidence_checks import Hashes, check_chain, check_definitions, check_seals
@@ -18,7 +18,7 @@ from perdure.store.signing_keys import PublicKeys
 PLACE = "document"
 BROKEN = frozenset({"AUD002", "AUD003", "AUD006", "AUD009", "AUD010", "AUD076"})
 """Evidence with such findings is not told anew: nothing that is told from it would mean anything."""
-_MARK = f'"format":"{FORMAT}"'.encode()
+_MARKS = tuple(f'"format":"{each}"'.encode() for each in (FORMAT, FIRST))
 
 
 class Verdict(msgspec.Struct):
@@ -33,7 +33,7 @@ class Verdict(msgspec.Struct):
 
 def is_document(data: bytes) -> bool:
     """Whether this looks like a compliance document, as JSON or as a page, rather than another export."""
-    return is_page(data) or _MARK in data
+    return is_page(data) or any(mark in data for mark in _MARKS)
 
 
 def check_document(data: bytes, public_keys: PublicKeys | None = None, *, require_sealed: bool = False) -> Verdict:
@@ -58,7 +58,7 @@ class _Check:
     def verdict(self, data: bytes) -> Verdict:
         raw = document_in(data) if is_page(data) else data
         document = msgspec.json.decode(raw, type=Document)
-        if document.format != FORMAT:
+        if document.format not in (FORMAT, FIRST):
             fact = f"its format is '{document.format[:80]}', this release knows '{FORMAT}'"
             return Verdict([found("AUD070", PLACE, fact)], [])
         self._evidence(document)
@@ -105,7 +105,7 @@ class _Check:
         if any(each.code in BROKEN for each in self._findings):
             return
         try:
-            composed = compose(evidence_in(document))
+            composed = compose(evidence_in(document), document.format)
         except Exception as error:  # evidence that cannot be told was named above, and if not, here
             fact = f"its evidence cannot be told ({type(error).__name__}: {str(error)[:200]})"
             self._findings.append(found("AUD072", PLACE, fact))

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from perdure.app.processes.project_models import ProjectModels, default_places
+from perdure.lifecycles.lifecycle_reader import LifecycleFile
+from perdure.lifecycles.loader import default_places as lifecycle_places
+from perdure.lifecycles.loader import load_lifecycles
 from perdure.verbs import Catalogue, load_catalogue
 
 
@@ -20,6 +23,18 @@ def load_models(
         return ProjectModels([])
     places = [definitions] if isinstance(definitions, str | Path) else definitions
     return ProjectModels.load(default_places(places))
+
+
+def load_project_lifecycles(
+    definitions: Sequence[str | Path] | str | Path | Catalogue, lifecycles: Sequence[str | Path] | None
+) -> list[LifecycleFile]:
+    """The lifecycle files named, or those beside the definitions."""
+    if lifecycles is not None:
+        return load_lifecycles(lifecycles)
+    if isinstance(definitions, Catalogue):
+        return []
+    places = [definitions] if isinstance(definitions, str | Path) else definitions
+    return load_lifecycles(lifecycle_places(places))
 
 
 def load_definitions(

@@ -7,9 +7,8 @@ import msgspec
 from perdure.channels.reference_fetch import HTTP_SCHEMES
 from perdure.verbs.handlers import SECRET
 from perdure.verbs.mapping_reader import Fields
-from perdure.verbs.references import MAX_BYTES, SCHEME, TIMEOUT_SECONDS, Bounds
+from perdure.verbs.references import MAX_BYTES, RECORD, SCHEME, TIMEOUT_SECONDS, Bounds
 from perdure.verbs.verb_patterns import is_pattern
-from perdure.work.record_references import RECORD
 
 RESOLVER_KEYS = frozenset({"function", "allow", "max_bytes", "timeout", "verbs"})
 MOST_BYTES = 256 * 1024 * 1024

@@ -236,7 +236,7 @@ def instance_events(sequence: int, record: Record[Any]) -> list[EventView]:
         EventView(
             sequence, iso(record.at), type(entry).__name__, record.command, record.principal,
             msgspec.to_builtins({name: _plain(name, getattr(entry, name)) for name in entry.__struct_fields__}),
-            record.trace,
+            record.trace, record.key,
         )
         for entry in record.entries
     ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from perdure.bpmn.machine.aggregate_ids import INDEX as INSTANCES
+from perdure.lifecycles.instances import INDEX as LIFECYCLES
 from perdure.runbooks.executor.plan_executor import CASES
 from perdure.sources import ID_LENGTH, Id, parse_id
 from perdure.store.lists import AFTER_IDS, LAST, Lists
@@ -13,7 +14,7 @@ FEWEST_LETTERS = 10
 """Of an id: the moment it was made in. Fewer would mean many ids of many tenants."""
 MAX_TEXT = 200
 FIELDS_LOOKED_AT = 500
-NOT_SEARCHED = frozenset({CASES, INSTANCES})
+NOT_SEARCHED = frozenset({CASES, INSTANCES, LIFECYCLES})
 
 
 class Stand(NamedTuple):

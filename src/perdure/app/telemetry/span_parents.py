@@ -6,15 +6,19 @@ import re
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
+from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.errors import PerdureError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel
+from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.sources import Id, id_text, parse_id
 from perdure.store.store import Store
 from perdure.telemetry import TraceContext, derived_trace_id, parse_traceparent, span_id
 from perdure.telemetry.trace_context import is_kept
 
 MAX_DEPTH = 100
+TRACED = (RunbookMachine.kind, INSTANCE)
+"""Kinds of aggregates whose work has spans."""
 REMEMBERED = 8192
 _LETTERS = re.compile(r"(?:^|:)([0-7][0-9a-hjkmnp-tv-z]{25})(?=[:/.]|$)")
 
@@ -90,7 +94,8 @@ class TracePositions:
             return None
         try:
             id = await self._id_above(parent, aggregate.tenant)
-            return await self._kernel.recall(id, Origin(aggregate.tenant)) if id is not None else None
+            found = await self._kernel.recall(id, Origin(aggregate.tenant)) if id is not None else None
+            return found if found is not None and found.kind in TRACED else None
         except PerdureError:
             return None
 

@@ -28,6 +28,7 @@ from perdure.app.session_views import SessionView
 from perdure.client.asynchronous.api_keys import AccessDesk
 from perdure.client.asynchronous.catalogue import PackDesk, VerbDesk
 from perdure.client.asynchronous.journals import Feed, journal_of, outcomes
+from perdure.client.asynchronous.lifecycles import LifecycleDesk
 from perdure.client.asynchronous.processes import InstanceDesk, Processes
 from perdure.client.asynchronous.runbooks import SETTLED, DraftDesk, RunbookDesk
 from perdure.client.asynchronous.tasks import TaskDesk
@@ -60,6 +61,7 @@ class AsyncClient(CallDesk, MessageDesk):
         self.processes = Processes(self._performer)
         self.instances = InstanceDesk(self._performer)
         self.tasks = TaskDesk(self._performer)
+        self.lifecycles = LifecycleDesk(self._performer)
         self.listing = Listing(self._performer)
         self.documents = DocumentDesk(self._performer)
         self.feed = Feed(self._performer)

@@ -28,6 +28,7 @@ from perdure.journal import (
     grown,
     read_form,
 )
+from perdure.journal.facts import fact_key, fact_notice
 from perdure.journal.notice_routes import OVER_SUFFIX, PROCESS_SUFFIX, OverRoute, StepRoute
 from perdure.runbooks.machine.apply import apply
 from perdure.runbooks.machine.commands import Command
@@ -36,10 +37,13 @@ from perdure.runbooks.machine.human_tasks import LADDER, PLACE
 from perdure.runbooks.machine.journal_entries import (
     ENTRY_VERSION,
     CallCancelled,
+    CompensationEnded,
     CompletionReceived,
     Entry,
     Escalated,
     ProcessAsked,
+    RunbookCompleted,
+    RunbookFailed,
     StepCancelled,
     StepCompleted,
     StepFailed,
@@ -208,6 +212,9 @@ class RunbookMachine:
                 for number, step in enumerate(state.steps, 1):
                     if step.status == "cancelled":
                         found.extend(_step_over(id, state, number, False))
+        if state.course is not None and any(type(entry) in _PLAN_ENDS for entry in entries):
+            letters = id_text(id)
+            found.append(fact_notice(letters, state.ended_at, (fact_key("runbook", letters),)))
         if state.parent and any(type(entry) in _CALL_ENDS for entry in entries):
             found.append(Notice(f"{NOTICE}{id_text(id)}/{CHILD_ENDED}", CHILD_ENDED))
         return tuple(found)
@@ -216,6 +223,7 @@ class RunbookMachine:
 _SILENT = frozenset({"pending", "completed", "skipped", "cancelled"})
 """States a step without tokens stands for no row in."""
 _CALL_ENDS = frozenset({StepCompleted, StepFailed, CallCancelled})
+_PLAN_ENDS = frozenset({RunbookCompleted, RunbookFailed, CallCancelled, CompensationEnded})
 _STEP_ENDS = frozenset({StepCompleted, StepFailed, StepCancelled, StepSkipped})
 
 

@@ -132,6 +132,11 @@ COMMANDS: tuple[Command, ...] = (
     ),
     *_listed("commands.instances", "Processes", {"instances": "Look after running processes."}),
     *_listed(
+        "commands.lifecycles",
+        "Lifecycles",
+        {"lifecycles": "Look after lifecycles: states, blockers and what opens them."},
+    ),
+    *_listed(
         "commands.messages",
         "Processes",
         {

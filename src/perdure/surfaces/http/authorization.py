@@ -26,16 +26,18 @@ def required(principal: Principal | None) -> Principal:
 
 def perdure_for(request: JsonRequest, who: Principal) -> Perdure:
     """The platform on behalf of a principal that asks."""
-    found: Perdure = request.state.acting(who.tenant, who.name, who.groups, trace_of(request), who.behind)
+    found: Perdure = request.state.acting(who.tenant, who.name, who.groups, trace_of(request), who.behind, who.key)
     return found
 
 
-def acting(perdure: Perdure) -> Callable[[str, str, tuple[str, ...], str, tuple[str, ...]], Perdure]:
+def acting(perdure: Perdure) -> Callable[[str, str, tuple[str, ...], str, tuple[str, ...], str], Perdure]:
     """The platform on behalf of anybody; for those who ask often it is kept."""
 
     @lru_cache(OFTEN)
-    def on_behalf(tenant: str, principal: str, groups: tuple[str, ...], trace: str, behind: tuple[str, ...]) -> Perdure:
-        return perdure.acting(tenant=tenant, principal=principal, groups=groups, trace=trace, behind=behind)
+    def on_behalf(
+        tenant: str, principal: str, groups: tuple[str, ...], trace: str, behind: tuple[str, ...], key: str
+    ) -> Perdure:
+        return perdure.acting(tenant=tenant, principal=principal, groups=groups, trace=trace, behind=behind, key=key)
 
     return on_behalf
 

@@ -57,7 +57,8 @@ class ToolSession(NamedTuple):
 def tool_session(perdure: Perdure, principal: Principal, trace: str = "") -> ToolSession:
     """A desk at which every command carries who asked."""
     acting = perdure.acting(
-        tenant=principal.tenant, principal=principal.name, groups=principal.groups, trace=trace, behind=principal.behind
+        tenant=principal.tenant, principal=principal.name, groups=principal.groups, trace=trace,
+        behind=principal.behind, key=principal.key,
     )  # fmt: skip
     return ToolSession(acting, principal)
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from perdure.access.principal import Principal
 from perdure.access.roles import OPERATIONS, refusal
 from perdure.errors import InvariantBroken
-from perdure.surfaces.mcp import outcome_tools, pending_work_tools, runbook_tools, status_tools, verb_tools
+from perdure.surfaces.mcp import (
+    lifecycle_tools,
+    outcome_tools,
+    pending_work_tools,
+    runbook_tools,
+    status_tools,
+    verb_tools,
+)
 from perdure.surfaces.mcp.tool import Tool
 
 
@@ -17,6 +24,7 @@ def every_tool() -> dict[str, Tool]:
         *status_tools.TOOLS,
         *outcome_tools.TOOLS,
         *pending_work_tools.TOOLS,
+        *lifecycle_tools.TOOLS,
     )
     for tool in found:
         if tool.operation not in OPERATIONS:

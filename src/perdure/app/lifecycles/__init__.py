@@ -1,0 +1,1 @@
+"""Lifecycles as the platform offers them: facts, resolutions, status and operations."""

@@ -1,0 +1,217 @@
+"""Lifecycles of one principal: started, looked at, moved, resolved, migrated and deployed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from perdure.app.access.data_verbs import UNKNOWN
+from perdure.app.lifecycles.status import StatusBuilder, item_of, task_view
+from perdure.app.lifecycles.views import (
+    DeployedLifecycle,
+    EntryView,
+    LifecycleBegun,
+    LifecycleDrawing,
+    LifecycleFinding,
+    LifecycleItem,
+    LifecycleStatus,
+    LifecycleVersionView,
+    MigrationPlan,
+    TaskReceipt,
+    TransitionAnswer,
+)
+from perdure.app.runtime import Runtime
+from perdure.errors import Problem, RejectedError, Rejection
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate
+from perdure.lifecycles.drawing import draw_lifecycle
+from perdure.lifecycles.instances import INDEX, KIND
+from perdure.lifecycles.loader import read_lifecycle
+from perdure.lifecycles.machine import commands as c
+from perdure.lifecycles.machine.definition import Lifecycle
+from perdure.lifecycles.machine.definition_machine import LifecycleVersions
+from perdure.lifecycles.machine.lifecycle_machine import status_text
+from perdure.lifecycles.machine.state import Instance
+from perdure.lifecycles.ports import FROM_THE_NEWEST
+from perdure.lifecycles.task_results import TaskResult
+from perdure.moments import iso
+from perdure.payload import digest_text
+from perdure.sources import id_text, parse_id
+
+
+class LifecycleOperations:
+    """What the operations on lifecycles do, on behalf of one principal."""
+
+    def __init__(self, runtime: Runtime, origin: Origin) -> None:
+        self._runtime = runtime
+        self._origin = origin
+        self._instances = runtime.lifecycles
+        self._definitions = runtime.lifecycles.definitions
+        self._status = StatusBuilder(runtime.lifecycles, runtime.sources)
+
+    # --- instances -----------------------------------------------------------------------------------------------
+
+    async def start(
+        self, lifecycle: str, subject: str, context: Mapping[str, Any], version: int | None
+    ) -> LifecycleBegun:
+        begun = await self._instances.start(lifecycle, subject, context, self._origin, version)
+        return LifecycleBegun(begun.is_new, await self._status.of(begun.aggregate))
+
+    async def show(self, id: str) -> LifecycleStatus:
+        return await self._status.of(await self._instances.read(id, self._origin))
+
+    async def draw(self, id: str) -> LifecycleDrawing:
+        aggregate, definition = await self.definition_of(id)
+        state = aggregate.state.state
+        return LifecycleDrawing(id, state, draw_lifecycle(definition, state))
+
+    async def transit(self, id: str, target: str, reason: str) -> TransitionAnswer:
+        answer, aggregate = await self._instances.transit(id, target, reason, self._origin)
+        return TransitionAnswer(answer, await self._status.of(aggregate))
+
+    async def resolve(self, id: str, key: str) -> LifecycleStatus:
+        _, aggregate = await self._instances.request(id, key, self._origin)
+        return await self._status.of(aggregate)
+
+    async def cancel(self, id: str, reason: str) -> LifecycleStatus:
+        _, aggregate = await self._instances.ask(id, self._origin, c.Cancel(reason=reason))
+        return await self._status.of(aggregate)
+
+    async def look(self, id: str) -> LifecycleStatus:
+        _, aggregate = await self._instances.ask(id, self._origin, c.LookAgain())
+        return await self._status.of(aggregate)
+
+    async def receive(self, result: TaskResult) -> TaskReceipt:
+        receipt = await self._instances.receive(result, self._origin)
+        state: Instance = receipt.aggregate.state
+        task = state.task(result.correlation_id)
+        assert task is not None
+        return TaskReceipt(
+            receipt.answer, result.correlation_id, task_view(task), id_text(receipt.aggregate.id), state.state
+        )
+
+    async def page(
+        self, lifecycle: str, state: str, subject: str, before: str, limit: int
+    ) -> tuple[list[LifecycleItem], str | None]:
+        """Instances, newest first; by subject and by state only within a lifecycle."""
+        if (state or subject) and not lifecycle:
+            fact = "a state and a subject are looked for within a lifecycle"
+            raise RejectedError(Rejection("invalid", "list", "lifecycles", "", fact, "Name the lifecycle as well."))
+        place: bytes = parse_id(before, "lifecycle") if before else FROM_THE_NEWEST
+        store, tenant = self._runtime.store, self._origin.tenant
+        if subject:
+            rows = await store.indexed(tenant, INDEX, lifecycle, subject, place, limit)
+        else:
+            rows = await store.aggregates(tenant, KIND, status_text(lifecycle, state) if state else "", place, limit)
+        machine = self._runtime.machines[KIND]
+        found: list[tuple[bytes, Instance]] = [(row.id, machine.decode(row.state)) for row in rows]
+        items = [
+            item_of(id, each)
+            for id, each in found
+            if (not lifecycle or each.lifecycle == lifecycle) and (not state or each.state == state)
+        ]
+        return items, id_text(rows[-1].id) if len(rows) == limit else None
+
+    async def history(self, id: str, after: int, limit: int) -> tuple[list[EntryView], int | None]:
+        """Entries of the journal after a record, oldest first; whole records, at least one."""
+        aggregate = await self._instances.read(id, self._origin)
+        codec = self._runtime.machines[KIND].records
+        found: list[EntryView] = []
+        async for row in self._runtime.store.history(aggregate, after):
+            record = codec.decode(row.body)
+            for entry in record.entries:
+                data: dict[str, Any] = {name: _shown(getattr(entry, name)) for name in entry.__struct_fields__}
+                found.append(
+                    EntryView(row.sequence, iso(record.at) or "", record.principal, type(entry).__name__, data)
+                )
+            if len(found) >= limit:
+                return found, row.sequence if row.sequence < aggregate.version else None
+        return found, None
+
+    async def migrate(self, id: str, version: int | None, state: str, reason: str, is_dry: bool) -> MigrationPlan:
+        """Go on under another version, in the state of the same name unless another is said."""
+        aggregate = await self._instances.read(id, self._origin)
+        before: Instance = aggregate.state
+        if before.is_over:
+            fact = f"it is {before.status}"
+            raise RejectedError(Rejection("wrong_state", "migrate", "lifecycle", id, fact))
+        chosen = await self._definitions.choose(before.lifecycle, version, self._origin, "migrate")
+        target = chosen.definition.state(state or before.state)
+        if target is None:
+            fact = f"version {chosen.number} has no state '{state or before.state}'"
+            names = ", ".join(each.name for each in chosen.definition.states)
+            hint = f"Say which of its states stands for it: {names}."
+            raise RejectedError(Rejection("invalid", "migrate", "lifecycle", id, fact, hint))
+        plan = MigrationPlan(
+            id, before.number, chosen.number, before.state, target.name,
+            [each.correlation_id for each in before.open_tasks()], [each.key for each in target.requirements],
+            not is_dry,
+        )  # fmt: skip
+        if not is_dry:
+            material = await self._instances.material(aggregate)
+            moved = msgspec.structs.replace(material, definition=chosen.definition, hash=chosen.hash)
+            command = c.Migrate(material=moved, number=chosen.number, state=target.name, reason=reason)
+            await self._instances.ask(id, self._origin, command)
+        return plan
+
+    # --- definitions ---------------------------------------------------------------------------------------------
+
+    async def definitions(self) -> list[LifecycleVersionView]:
+        return [view for state in await self._definitions.all(self._origin) for view in version_views(state)]
+
+    async def deploy(self, text: str, file: str) -> DeployedLifecycle:
+        read = read_lifecycle(text, file, self._instances.machine.table)
+        deployed = await self._definitions.deploy(read, self._origin)
+        return DeployedLifecycle(
+            deployed.lifecycle, deployed.number, deployed.hash, deployed.is_new, [finding(e) for e in deployed.findings]
+        )
+
+    async def retire(self, lifecycle: str, version: int, reason: str) -> list[LifecycleVersionView]:
+        return version_views(await self._definitions.retire(lifecycle, version, self._origin, reason))
+
+    async def definition(self, lifecycle: str, version: int | None) -> Lifecycle:
+        return (await self._definitions.choose(lifecycle, version, self._origin, "find")).definition
+
+    async def definition_of(self, id: str) -> tuple[Aggregate, Lifecycle]:
+        """An instance with the definition it is pinned to."""
+        aggregate = await self._instances.read(id, self._origin)
+        return aggregate, (await self._instances.material(aggregate)).definition
+
+
+def version_views(state: LifecycleVersions) -> list[LifecycleVersionView]:
+    latest = state.latest()
+    return [
+        LifecycleVersionView(
+            state.lifecycle, each.number, each.label, digest_text(each.hash), each.status, iso(each.at) or "", each.by,
+            latest is not None and each.number == latest.number,
+        )
+        for each in state.versions
+    ]  # fmt: skip
+
+
+def finding(problem: Problem) -> LifecycleFinding:
+    return LifecycleFinding(problem.code, problem.severity, problem.line, problem.column, problem.reason, problem.hint)
+
+
+def verbs_of(definition: Lifecycle) -> list[str]:
+    """The verbs that an instance may call or offer; of none nobody knows where its data come from."""
+    resolutions = [each.resolution for state in definition.states for each in state.requirements]
+    found = [each.verb for each in resolutions if each is not None] + [each.verb for each in definition.actions]
+    return list(dict.fromkeys(found)) or UNKNOWN
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, msgspec.Struct):
+        return {name: _fact(name, getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, tuple):
+        return [_shown(each) for each in value]
+    return value
+
+
+def _fact(name: str, value: Any) -> Any:
+    """The value of a fact is JSON."""
+    return msgspec.json.decode(value) if name == "value" and isinstance(value, bytes) else _shown(value)

@@ -1,0 +1,210 @@
+"""The status of a lifecycle instance: one answer, by the facts as they stand now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perdure.app.lifecycles.views import (
+    ActionView,
+    BlockerView,
+    CallText,
+    LifecycleItem,
+    LifecycleStatus,
+    MoveView,
+    PendingTaskView,
+    RequirementView,
+    StuckView,
+    TransitionView,
+)
+from perdure.journal.facts import fact_kind
+from perdure.kernel.kernel import Aggregate
+from perdure.lifecycles.instances import LifecycleInstances
+from perdure.lifecycles.machine.decide import tries
+from perdure.lifecycles.machine.definition import Action, Lifecycle, Requirement
+from perdure.lifecycles.machine.judgements import (
+    CLOSED_GUARD,
+    UNANNOUNCED,
+    JudgedState,
+    judge_state,
+    names_of,
+    needed_facts,
+)
+from perdure.lifecycles.machine.names import Names, UnknownName, resolved
+from perdure.lifecycles.machine.state import Instance, Move, Task
+from perdure.moments import iso
+from perdure.sources import Sources, id_text
+from perdure.verbs.sexpr import write
+from perdure.verbs.sexpr.forms import Argument, CallForm, ListForm, Literal, MapForm, Program, Value
+
+
+class StatusBuilder:
+    """Reads an instance, its definition and its facts, and says where it stands."""
+
+    def __init__(self, instances: LifecycleInstances, sources: Sources) -> None:
+        self._instances = instances
+        self._sources = sources
+
+    async def of(self, aggregate: Aggregate) -> LifecycleStatus:
+        state: Instance = aggregate.state
+        material = await self._instances.material(aggregate)
+        definition = material.definition
+        names = names_of(id_text(aggregate.id), state.lifecycle, state.subject, material.context)
+        judged = JudgedState((), ())
+        if not state.is_over and not state.is_erased:
+            table = self._instances.machine.table
+            facts = await self._facts(aggregate, definition, names)
+            judged = judge_state(table, definition, state.state, names, facts, self._sources.now())
+        own = definition.state(state.state)
+        return LifecycleStatus(
+            id_text(aggregate.id), state.lifecycle, state.number, state.subject, state.state,
+            own.description if own is not None else "", state.status, _progress(definition, state, judged),
+            state.is_overdue, _time(state.started_at), state.started_by, _time(state.entered_at),
+            iso(state.ended_at) if state.ended_at else None, _blockers(state, judged, names),
+            [_requirement(each, judgement) for each, judgement in judged.requirements],
+            _transitions(state, judged), _actions(definition, state, names), [task_view(each) for each in state.tasks],
+            [_move(each) for each in state.history],
+            StuckView(state.stuck.code, state.stuck.text, _time(state.stuck.at)) if state.stuck is not None else None,
+            aggregate.version,
+        )  # fmt: skip
+
+    async def _facts(self, aggregate: Aggregate, definition: Lifecycle, names: Names) -> dict[str, Any]:
+        """The facts as they stand; a verb is not called to look at something, its last answer counts."""
+        state, table = aggregate.state, self._instances.machine.table
+        keys = needed_facts(table, definition, state.state, names)
+        facts = await self._instances.facts.read(
+            aggregate.tenant, [each for each in keys if fact_kind(each) not in UNANNOUNCED]
+        )
+        last = {each.key: each.missing for each in state.blocked}
+        for key in keys:
+            facts.setdefault(key, {"failure": "it is asked when other facts change"})
+        own = definition.state(state.state)
+        for each in own.requirements if own is not None else ():
+            for key in table.facts(each.guard, names) if each.guard.kind == "custom" else ():
+                facts[key] = {"holds": each.key not in last, "missing": list(last.get(each.key, ()))}
+        return facts
+
+
+def item_of(id: bytes, state: Instance) -> LifecycleItem:
+    """An instance in a list, with its blockers as they were last judged."""
+    return LifecycleItem(
+        id_text(id), state.lifecycle, state.number, state.subject, state.state, state.status,
+        _time(state.entered_at), [each.key for each in state.blocked], state.is_overdue,
+    )  # fmt: skip
+
+
+def task_view(task: Task) -> PendingTaskView:
+    return PendingTaskView(
+        task.correlation_id, task.key, task.blocker, task.verb, task.status, task.attempt, _time(task.created_at),
+        task.by, iso(task.expires_at) if task.expires_at else None, task.expected, task.received, task.failed,
+        list(task.cargo), task.error,
+    )  # fmt: skip
+
+
+def call_text(verb: str, args: dict[str, Any], names: Names) -> CallText:
+    """The exact call, its names replaced; raises UnknownName where the context lacks one."""
+    given: dict[str, Any] = resolved(args, names)
+    form = CallForm(verb, tuple(Argument(name.replace("_", "-"), _form(each)) for name, each in given.items()))
+    return CallText(verb, given, write(Program((form,))).strip())
+
+
+def _form(value: Any) -> Value:
+    if isinstance(value, list):
+        return ListForm(tuple(_form(each) for each in value))
+    if isinstance(value, dict):
+        return MapForm(tuple(Argument(name, _form(each)) for name, each in value.items()))
+    return Literal(value)
+
+
+def _blockers(state: Instance, judged: JudgedState, names: Names) -> list[BlockerView]:
+    found = [
+        _blocker(state, each, list(judgement.missing), names)
+        for each, judgement in judged.requirements
+        if not judgement.holds
+    ]
+    if not found:
+        found = [
+            BlockerView(f"->{each.target}", CLOSED_GUARD, each.description, list(judgement.missing))
+            for _, each, judgement in judged.transitions
+            if each.mode == "auto" and not judgement.holds
+        ]
+    return found
+
+
+def _blocker(state: Instance, requirement: Requirement, missing: list[str], names: Names) -> BlockerView:
+    resolution = requirement.resolution
+    if resolution is None:
+        return BlockerView(requirement.key, requirement.blocker, requirement.description, missing)
+    last = next((each for each in reversed(state.tasks) if each.key == requirement.key), None)
+    reason = last.error if last is not None and not last.is_open and last.status != "cancelled" else ""
+    call = None
+    try:
+        call = call_text(resolution.verb, resolution.args, names)
+    except UnknownName as unknown:
+        reason = f"the context has no '{unknown.name}'"
+    return BlockerView(
+        requirement.key, requirement.blocker, requirement.description, missing, call, resolution.auto,
+        tries(state, requirement.key), resolution.max_attempts, reason,
+    )  # fmt: skip
+
+
+def _requirement(requirement: Requirement, judgement: Any) -> RequirementView:
+    return RequirementView(
+        requirement.key, requirement.guard.kind, requirement.description, judgement.holds, list(judgement.missing)
+    )
+
+
+def _move(move: Move) -> MoveView:
+    return MoveView(move.source, move.target, move.cause, _time(move.at), move.by, move.reason)
+
+
+def _transitions(state: Instance, judged: JudgedState) -> list[TransitionView]:
+    due = {each.transition: each.at for each in state.deadlines}
+    proposal = state.proposal
+    return [
+        TransitionView(
+            each.target, each.mode, each.description, judgement.holds, list(judgement.missing), each.role,
+            each.needs_reason, each.four_eyes,
+            proposal.by if proposal is not None and proposal.target == each.target and each.four_eyes else "",
+            iso(due[at]) if at in due else None,
+        )
+        for at, each, judgement in judged.transitions
+    ]  # fmt: skip
+
+
+def _actions(definition: Lifecycle, state: Instance, names: Names) -> list[ActionView]:
+    if state.is_over:
+        return []
+    return [_action(each, names) for each in definition.actions if each.state == state.state]
+
+
+def _action(action: Action, names: Names) -> ActionView:
+    try:
+        return ActionView(action.name, action.description, call_text(action.verb, action.params, names))
+    except UnknownName as unknown:
+        return ActionView(action.name, action.description, None, f"the context has no '{unknown.name}'")
+
+
+def _progress(definition: Lifecycle, state: Instance, judged: JudgedState) -> int:
+    """The share of the shortest way from the beginning to an end, met requirements counted as part of a step."""
+    if state.status == "completed":
+        return 100
+    done = _distance(definition, definition.initial.name, {state.state})
+    left = _distance(definition, state.state, {each.name for each in definition.states if each.is_terminal})
+    if not judged.requirements:
+        share = 0.0
+    else:
+        share = sum(judgement.holds for _, judgement in judged.requirements) / (len(judged.requirements) + 1)
+    return min(99, round(100 * (done + share) / max(1, done + left)))
+
+
+def _distance(definition: Lifecycle, start: str, targets: set[str]) -> int:
+    seen, border, steps = {start}, {start}, 0
+    while border and not border & targets:
+        border = {each.target for each in definition.transitions if each.source in border} - seen
+        seen |= border
+        steps += 1
+    return steps
+
+
+def _time(at: int) -> str:
+    return iso(at) or ""

@@ -1,0 +1,226 @@
+"""Views of lifecycles: what every surface shows of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class CallText(msgspec.Struct, frozen=True):
+    """A call that can be made as it stands; `text` is its S-expression."""
+
+    verb: str
+    args: dict[str, Any]
+    text: str
+
+
+class PendingTaskView(msgspec.Struct, frozen=True):
+    """What was asked for to meet one requirement, once."""
+
+    correlation_id: str
+    key: str
+    blocker: str
+    verb: str
+    status: str
+    attempt: int
+    created_at: str
+    by: str
+    expires_at: str | None
+    expected: int
+    received: int
+    failed: int
+    cargo: list[str]
+    error: str
+
+
+class BlockerView(msgspec.Struct, frozen=True):
+    """Why an instance does not go on: every missing piece, and the call that would bring it."""
+
+    key: str
+    type: str
+    description: str
+    missing: list[str]
+    resolution: CallText | None = None
+    is_automatic: bool = False
+    attempts: int = 0
+    max_attempts: int = 0
+    reason: str = ""
+    """The reason why the resolution cannot be called, or failed last."""
+
+
+class RequirementView(msgspec.Struct, frozen=True):
+    key: str
+    type: str
+    description: str
+    is_met: bool
+    missing: list[str]
+
+
+class TransitionView(msgspec.Struct, frozen=True):
+    """A way out of the present state, and everything it still misses."""
+
+    target: str
+    mode: str
+    description: str
+    is_open: bool
+    missing: list[str]
+    role: str = ""
+    needs_reason: bool = False
+    four_eyes: bool = False
+    proposed_by: str = ""
+    due: str | None = None
+
+
+class ActionView(msgspec.Struct, frozen=True):
+    """A call that is offered in the present state."""
+
+    name: str
+    description: str
+    call: CallText | None
+    reason: str = ""
+
+
+class MoveView(msgspec.Struct, frozen=True):
+    """One move of the history."""
+
+    source: str
+    target: str
+    cause: str
+    at: str
+    by: str
+    reason: str
+
+
+class StuckView(msgspec.Struct, frozen=True):
+    code: str
+    text: str
+    since: str
+
+
+class LifecycleItem(msgspec.Struct, frozen=True):
+    """An instance in a list."""
+
+    id: str
+    lifecycle: str
+    version: int
+    subject: str
+    state: str
+    status: str
+    entered_at: str
+    blockers: list[str]
+    is_overdue: bool
+
+
+class LifecycleStatus(msgspec.Struct, frozen=True):
+    """An instance with all there is to know of it, as the facts stand now."""
+
+    id: str
+    lifecycle: str
+    version: int
+    subject: str
+    state: str
+    description: str
+    status: str
+    progress: int
+    """How far it has come, from 0 to 100."""
+    is_overdue: bool
+    started_at: str
+    started_by: str
+    entered_at: str
+    ended_at: str | None
+    blockers: list[BlockerView]
+    requirements: list[RequirementView]
+    transitions: list[TransitionView]
+    actions: list[ActionView]
+    tasks: list[PendingTaskView]
+    history: list[MoveView]
+    stuck: StuckView | None
+    sequence: int
+
+
+class LifecycleBegun(msgspec.Struct, frozen=True):
+    """An instance, and whether it was started now or found."""
+
+    is_new: bool
+    instance: LifecycleStatus
+
+
+class TransitionAnswer(msgspec.Struct, frozen=True):
+    """`moved`, or `proposed` where a second person has to agree."""
+
+    answer: str
+    instance: LifecycleStatus
+
+
+class LifecycleVersionView(msgspec.Struct, frozen=True):
+    """One version of a definition."""
+
+    lifecycle: str
+    version: int
+    label: str
+    hash: str
+    status: str
+    deployed_at: str
+    by: str
+    is_latest: bool
+
+
+class LifecycleFinding(msgspec.Struct, frozen=True):
+    """What lint says to a lifecycle."""
+
+    code: str
+    severity: str
+    line: int
+    column: int
+    reason: str
+    hint: str
+
+
+class DeployedLifecycle(msgspec.Struct, frozen=True):
+    lifecycle: str
+    version: int
+    hash: str
+    is_new: bool
+    findings: list[LifecycleFinding]
+
+
+class MigrationPlan(msgspec.Struct, frozen=True):
+    """What a migration does, or would do where it is a dry run."""
+
+    id: str
+    source_version: int
+    target_version: int
+    source_state: str
+    target_state: str
+    cancelled_tasks: list[str]
+    requirements: list[str]
+    is_done: bool
+
+
+class TaskReceipt(msgspec.Struct, frozen=True):
+    """What became of a task result: `accepted`, or `known` before, or `over` because its task is."""
+
+    answer: str
+    correlation_id: str
+    task: PendingTaskView
+    instance: str
+    state: str
+
+
+class LifecycleDrawing(msgspec.Struct, frozen=True):
+    """A picture of a lifecycle with the present state of one instance."""
+
+    id: str
+    state: str
+    svg: str
+
+
+class EntryView(msgspec.Struct, frozen=True):
+    """One entry of the journal of an instance, with the facts that were read for it."""
+
+    sequence: int
+    at: str
+    by: str
+    entry: str
+    data: dict[str, Any]

@@ -1,0 +1,284 @@
+"""Operations on lifecycles: start or find, status, transitions, blockers, task results, history and definitions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+from perdure.app.lifecycles.lifecycles import verbs_of
+from perdure.app.lifecycles.views import (
+    DeployedLifecycle,
+    EntryView,
+    LifecycleBegun,
+    LifecycleDrawing,
+    LifecycleItem,
+    LifecycleStatus,
+    LifecycleVersionView,
+    MigrationPlan,
+    PendingTaskView,
+    TaskReceipt,
+    TransitionAnswer,
+)
+from perdure.app.lists.cursors import Page
+from perdure.app.operations.operation import Context, Reached, Request, Route, operation
+from perdure.app.operations.request_fields import Data, Id, Limit, Name, Nothing, Number, Version
+from perdure.app.operations.verb_scopes import DISCOVERED, REDACTED
+from perdure.errors import RejectedError, Rejection
+from perdure.lifecycles.loader import read_lifecycle
+from perdure.lifecycles.machine.commands import CargoItem
+from perdure.lifecycles.task_results import Status, TaskResult
+
+TAG = "lifecycles"
+Reason = Annotated[str, msgspec.Meta(max_length=2000)]
+
+
+async def _verbs_of_instance(context: Context, request: Any) -> list[str]:
+    _, definition = await context.perdure.lifecycle_operations.definition_of(request.id)
+    return verbs_of(definition)
+
+
+async def _verbs_of_definition(context: Context, request: Any) -> list[str]:
+    return verbs_of(await context.perdure.lifecycle_operations.definition(request.lifecycle, request.version))
+
+
+VERBS_OF_INSTANCE = Reached(_verbs_of_instance)
+VERBS_OF_DEFINITION = Reached(_verbs_of_definition)
+
+
+class StartLifecycle(Request, frozen=True):
+    """A lifecycle and its subject; the context holds what `$names` of the definition stand for."""
+
+    lifecycle: Name
+    subject: Name
+    context: Data = msgspec.field(default_factory=dict)
+    version: Version = None
+
+
+class ShowLifecycle(Request, frozen=True):
+    """A lifecycle instance."""
+
+    id: Id
+
+
+class Transit(Request, frozen=True):
+    """A manual transition of an instance."""
+
+    id: Id
+    target: Name
+    reason: Reason = ""
+
+
+class ResolveBlocker(Request, frozen=True):
+    """A blocker of an instance, by the key of its requirement."""
+
+    id: Id
+    key: Name
+
+
+class CancelLifecycle(Request, frozen=True):
+    """An instance, and why it ends."""
+
+    id: Id
+    reason: Reason
+
+
+class MigrateLifecycle(Request, frozen=True):
+    """An instance, the version it goes on under, and the state that stands for its own there."""
+
+    id: Id
+    version: Version = None
+    state: str = ""
+    reason: Reason = ""
+    dry: bool = False
+
+
+class ListLifecycles(Request, frozen=True):
+    """Instances of a lifecycle, in a state or of a subject; all of them by default."""
+
+    lifecycle: str = ""
+    state: str = ""
+    subject: str = ""
+    limit: Limit = 50
+    after: str | None = None
+
+
+class ShowHistory(Request, frozen=True):
+    """The journal of an instance after one of its records."""
+
+    id: Id
+    limit: Limit = 100
+    after: str | None = None
+
+
+class SendTaskResult(Request, frozen=True):
+    """What came of a pending task: one pointer, or a bundle of them."""
+
+    correlation_id: Annotated[str, msgspec.Meta(max_length=1000)]
+    status: Status
+    cargo_type: str = ""
+    cargo_ref: str = ""
+    error: Reason = ""
+    items: list[CargoItem] = msgspec.field(default_factory=list)
+    verb: str = ""
+    idempotency_key: str = ""
+
+
+class LifecycleText(Request, frozen=True):
+    """A lifecycle file; `file` is its name in what is said about it."""
+
+    yaml: str
+    file: str = "<text>"
+
+
+class RetireLifecycle(Request, frozen=True):
+    """A lifecycle in one version, and why nothing begins under it any more."""
+
+    lifecycle: Name
+    version: Number
+    reason: Reason = ""
+
+
+class PendingTasks(msgspec.Struct, frozen=True):
+    """Pending tasks of an instance, oldest first."""
+
+    tasks: list[PendingTaskView]
+
+
+@operation("lifecycle.start", Route("POST", "/lifecycles", 201), tag=TAG, scope=VERBS_OF_DEFINITION, repeat="domain")
+async def start_lifecycle(context: Context, request: StartLifecycle) -> LifecycleBegun:
+    """Start a lifecycle for a subject, or find the one that is active for it."""
+    return await context.perdure.lifecycle_operations.start(
+        request.lifecycle, request.subject, request.context, request.version
+    )
+
+
+@operation("lifecycle.list", Route("GET", "/lifecycles"), tag=TAG, scope=REDACTED)
+async def list_lifecycles(context: Context, request: ListLifecycles) -> Page[LifecycleItem]:
+    """Instances, newest first, with what blocks them. Instances of verbs that a key does not reach are left out."""
+    desk = context.perdure.lifecycle_operations
+    items, after = await desk.page(
+        request.lifecycle, request.state, request.subject, request.after or "", request.limit
+    )
+    seen: dict[tuple[str, int], bool] = {}
+    for each in items:
+        place = (each.lifecycle, each.version)
+        if place not in seen:
+            _, definition = await desk.definition_of(each.id)
+            seen[place] = all(context.may("lifecycle.list", verb) for verb in verbs_of(definition))
+    return Page([each for each in items if seen[each.lifecycle, each.version]], after)
+
+
+@operation("lifecycle.read", Route("GET", "/lifecycles/{id}"), tag=TAG, scope=VERBS_OF_INSTANCE)
+async def show_lifecycle(context: Context, request: ShowLifecycle) -> LifecycleStatus:
+    """An instance with its state, progress, blockers and resolutions, transitions and what they miss, and history."""
+    return await context.perdure.lifecycle_operations.show(request.id)
+
+
+@operation(
+    "lifecycle.read", Route("GET", "/workflow/{id}/pending-tasks"), tag=TAG, scope=VERBS_OF_INSTANCE
+)  # fmt: skip
+async def list_pending_tasks(context: Context, request: ShowLifecycle) -> PendingTasks:
+    """The pending tasks of an instance, with what came of them."""
+    return PendingTasks((await context.perdure.lifecycle_operations.show(request.id)).tasks)
+
+
+@operation("lifecycle.read", Route("GET", "/lifecycles/{id}/history"), tag=TAG, scope=VERBS_OF_INSTANCE)
+async def show_lifecycle_history(context: Context, request: ShowHistory) -> Page[EntryView]:
+    """The journal of an instance, oldest first, with the facts that each decision used."""
+    after = int(request.after) if request.after and request.after.isdecimal() else 0
+    entries, following = await context.perdure.lifecycle_operations.history(request.id, after, request.limit)
+    return Page(entries, None if following is None else str(following))
+
+
+@operation("lifecycle.read", Route("GET", "/lifecycles/{id}/drawing"), tag=TAG, scope=VERBS_OF_INSTANCE)
+async def draw_lifecycle(context: Context, request: ShowLifecycle) -> LifecycleDrawing:
+    """The lifecycle of an instance as SVG, with its present state marked."""
+    return await context.perdure.lifecycle_operations.draw(request.id)
+
+
+@operation("lifecycle.transit", Route("POST", "/lifecycles/{id}/transition"), tag=TAG, scope=VERBS_OF_INSTANCE)
+async def transit_lifecycle(context: Context, request: Transit) -> TransitionAnswer:
+    """Take a manual transition, or agree to one that another person proposed. No agent can."""
+    if context.principal.kind == "agent":
+        fact = f"'{context.principal.name}' is an agent, and people decide"
+        raise RejectedError(Rejection("forbidden", "move to", "state", request.target, fact))
+    return await context.perdure.lifecycle_operations.transit(request.id, request.target, request.reason)
+
+
+@operation("lifecycle.resolve", Route("POST", "/lifecycles/{id}/resolve"), tag=TAG, scope=VERBS_OF_INSTANCE)
+async def resolve_blocker(context: Context, request: ResolveBlocker) -> LifecycleStatus:
+    """Call the resolution of a blocker; the pending task it leaves is in the answer."""
+    return await context.perdure.lifecycle_operations.resolve(request.id, request.key)
+
+
+@operation("lifecycle.look", Route("POST", "/lifecycles/{id}/look"), tag=TAG, scope=VERBS_OF_INSTANCE)
+async def look_again(context: Context, request: ShowLifecycle) -> LifecycleStatus:
+    """Look at the facts of an instance once more, also when it is stuck."""
+    return await context.perdure.lifecycle_operations.look(request.id)
+
+
+@operation("lifecycle.cancel", Route("POST", "/lifecycles/{id}/cancel"), tag=TAG, scope=VERBS_OF_INSTANCE)
+async def cancel_lifecycle(context: Context, request: CancelLifecycle) -> LifecycleStatus:
+    """End an instance and everything it asked for."""
+    return await context.perdure.lifecycle_operations.cancel(request.id, request.reason)
+
+
+@operation("lifecycle.migrate", Route("POST", "/lifecycles/{id}/migrate"), tag=TAG, scope=VERBS_OF_INSTANCE)
+async def migrate_lifecycle(context: Context, request: MigrateLifecycle) -> MigrationPlan:
+    """Let an instance go on under another version; a dry run says what that changes."""
+    desk = context.perdure.lifecycle_operations
+    aggregate, _ = await desk.definition_of(request.id)
+    for verb in verbs_of(await desk.definition(aggregate.state.lifecycle, request.version)):
+        context.check("lifecycle.migrate", verb)
+    return await desk.migrate(request.id, request.version, request.state, request.reason, request.dry)
+
+
+@operation(
+    "task-result.send", Route("POST", "/lifecycles/task-results", 202), tag=TAG, scope=DISCOVERED, repeat="domain"
+)  # fmt: skip
+async def send_task_result(context: Context, request: SendTaskResult) -> TaskReceipt:
+    """Bring the result of a pending task; the same result counts once, and a late one changes nothing."""
+    desk = context.perdure.lifecycle_operations
+    _, definition = await desk.definition_of(request.correlation_id.partition(":")[0])
+    for verb in verbs_of(definition):
+        context.check("task-result.send", verb)
+    return await desk.receive(
+        TaskResult(
+            request.correlation_id, request.status, request.cargo_type, request.cargo_ref, request.error,
+            tuple(request.items), request.verb, request.idempotency_key or context.idempotency_key,
+        )
+    )  # fmt: skip
+
+
+@operation("lifecycle.list", Route("GET", "/lifecycle-definitions"), tag=TAG, scope=REDACTED)
+async def list_lifecycle_definitions(context: Context, request: Nothing) -> Page[LifecycleVersionView]:
+    """Every version of every lifecycle, where the key reaches the verbs of the version."""
+    found = await context.perdure.lifecycle_operations.definitions()
+    return Page([each for each in found if await _is_reached(context, each)])
+
+
+async def _is_reached(context: Context, version: LifecycleVersionView) -> bool:
+    desk = context.perdure.lifecycle_operations
+    return not context.is_narrow or context.reaches(verbs_of(await desk.definition(version.lifecycle, version.version)))
+
+
+@operation("lifecycle.deploy", Route("POST", "/lifecycle-definitions", 201), tag=TAG, scope=DISCOVERED)
+async def deploy_lifecycle(context: Context, request: LifecycleText) -> DeployedLifecycle:
+    """Deploy a lifecycle for the tenant; the same content again is the same version, running instances keep theirs."""
+    machine = context.runtime.lifecycles.machine
+    for verb in verbs_of(read_lifecycle(request.yaml, request.file, machine.table).definition):
+        context.check("lifecycle.deploy", verb)
+    return await context.perdure.lifecycle_operations.deploy(request.yaml, request.file)
+
+
+@operation(
+    "lifecycle.retire",
+    Route("POST", "/lifecycle-definitions/{lifecycle}/versions/{version}/retire"),
+    tag=TAG,
+    scope=VERBS_OF_DEFINITION,
+)
+async def retire_lifecycle(context: Context, request: RetireLifecycle) -> Page[LifecycleVersionView]:
+    """No instance begins under that version any more; those that run go on."""
+    found = await context.perdure.lifecycle_operations.retire(request.lifecycle, request.version, request.reason)
+    return Page(found)

@@ -1,0 +1,106 @@
+"""The table of guards: every kind by its name, and what a guard with others inside asks for and says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from perdure.lifecycles.guards import (
+    custom,
+    document_count,
+    document_exists,
+    document_set,
+    field_present,
+    field_value,
+    lifecycle_state,
+    runbook_state,
+)
+from perdure.lifecycles.guards.field_present import CONTEXT
+from perdure.lifecycles.guards.guard_kind import Facts, GuardKind, Judgement, undecided
+from perdure.lifecycles.machine.definition import Guard
+from perdure.lifecycles.machine.names import Names, UnknownName, resolved
+
+BUILT_IN_GUARDS: tuple[GuardKind, ...] = (
+    document_exists.KIND,
+    document_set.KIND,
+    document_count.KIND,
+    field_present.KIND,
+    field_value.KIND,
+    lifecycle_state.KIND,
+    runbook_state.KIND,
+    custom.KIND,
+)
+COMBINED = ("all", "any", "not", "count")
+"""Guards that have others inside."""
+
+
+class GuardTable:
+    """Kinds by name. Pure: the same guard, names, facts and time always give the same judgement."""
+
+    def __init__(self, kinds: Iterable[GuardKind] = ()) -> None:
+        self._kinds: dict[str, GuardKind] = {}
+        for kind in (*BUILT_IN_GUARDS, *kinds):
+            for name in (kind.name, *kind.aliases):
+                self._kinds[name] = kind
+
+    def __iter__(self) -> Iterator[GuardKind]:
+        return iter(dict.fromkeys(self._kinds.values()))
+
+    def names(self) -> list[str]:
+        return [*self._kinds, *COMBINED]
+
+    def find(self, name: str) -> GuardKind | None:
+        return self._kinds.get(name)
+
+    def facts(self, guard: Guard, names: Names) -> tuple[str, ...]:
+        """The keys of all facts that a guard asks for; one whose names are unknown asks for none yet."""
+        if guard.kind in COMBINED:
+            return tuple(dict.fromkeys(key for each in guard.guards for key in self.facts(each, names)))
+        kind = self._kinds.get(guard.kind)
+        params = _params(kind, guard, names) if kind is not None else None
+        if kind is None or isinstance(params, str) or params is None:
+            return ()
+        return tuple(key for key in kind.facts(params) if key != CONTEXT)
+
+    def judge(self, guard: Guard, names: Names, facts: Facts, now: int) -> Judgement:
+        if guard.kind in COMBINED:
+            return _combined(guard, [self.judge(each, names, facts, now) for each in guard.guards])
+        kind = self._kinds.get(guard.kind)
+        if kind is None:
+            return undecided(f"the kind of guard '{guard.kind}' is not known here")
+        params = _params(kind, guard, names)
+        if isinstance(params, str):
+            return undecided(f"the context has no '{params}'")
+        return kind.judge(params, {**facts, CONTEXT: names}, now)
+
+
+def _params(kind: GuardKind, guard: Guard, names: Names) -> Mapping[str, Any] | str:
+    """The parameters with their names resolved, or the first name that the context does not have."""
+    try:
+        params: dict[str, Any] = resolved(kind.with_defaults(guard.params), names)
+    except UnknownName as unknown:
+        return unknown.name
+    return params
+
+
+def _combined(guard: Guard, judged: list[Judgement]) -> Judgement:
+    times = min((each.changes_at for each in judged if each.changes_at), default=0)
+    holding = sum(each.holds for each in judged)
+    missing = tuple(text for each in judged if not each.holds for text in each.missing)
+    has_open = any(each.is_undecided for each in judged)
+    match guard.kind:
+        case "all":
+            is_false = any(not each.holds and not each.is_undecided for each in judged)
+            return Judgement(holding == len(judged), missing, times, has_open and not is_false)
+        case "any" | "count":
+            wanted = int(guard.params["at_least"]) if guard.kind == "count" else 1
+            if holding >= wanted:
+                return Judgement(True, (), times)
+            text = (
+                f"one of: {'; '.join(missing)}" if wanted == 1 else f"{holding} of {wanted} hold: {'; '.join(missing)}"
+            )
+            return Judgement(False, (text,), times, has_open)
+        case _:
+            if has_open and not holding:
+                return Judgement(False, missing, times, True)
+            return Judgement(not holding, ("a guard holds that must not",) if holding else (), times)

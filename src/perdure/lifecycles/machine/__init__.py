@@ -1,0 +1,1 @@
+"""The lifecycle machine: pure decisions over facts that somebody else has read."""

@@ -1,0 +1,130 @@
+"""Commands to a lifecycle instance. What has to be read for one was read before, and is checked by round and hash."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from perdure.lifecycles.machine.definition import Lifecycle
+
+
+class Material(msgspec.Struct, frozen=True):
+    """The definition and the context that an instance is decided by, each with the hash it is pinned by."""
+
+    definition: Lifecycle
+    hash: bytes
+    context: Mapping[str, Any]
+    context_hash: bytes
+
+
+class View(msgspec.Struct, frozen=True):
+    """Material with the facts that were read for one round."""
+
+    material: Material
+    round: int
+    facts: Mapping[str, Any]
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True):
+    material: Material
+    number: int
+    subject: str
+
+
+class Evaluate(msgspec.Struct, frozen=True, kw_only=True):
+    """Judge requirements and automatic transitions by these facts, and go on where they allow it."""
+
+    view: View
+
+
+class Transit(msgspec.Struct, frozen=True, kw_only=True):
+    """A person takes a transition, or agrees to the one another person proposed."""
+
+    view: View
+    target: str
+    reason: str = ""
+
+
+class PassDeadline(msgspec.Struct, frozen=True, kw_only=True):
+    view: View
+    due: int
+
+
+class RequestTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A person asks for the resolution of a blocker."""
+
+    view: View
+    key: str
+
+
+class CargoItem(msgspec.Struct, frozen=True):
+    """One piece of a result: a pointer, or why there is none."""
+
+    cargo_ref: str = ""
+    cargo_type: str = ""
+    status: Literal["completed", "failed"] = "completed"
+    error: str = ""
+
+
+class ReceiveResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A task result. `context` is the hash of the context with the cargo in it, made from `base`."""
+
+    correlation_id: str
+    status: Literal["completed", "failed", "expired"]
+    items: tuple[CargoItem, ...]
+    error: str
+    base: bytes
+    context: bytes
+    message_id: str
+
+
+class CloseTask(msgspec.Struct, frozen=True, kw_only=True):
+    """The call of a resolution could not begin, failed, or is all there is to its task."""
+
+    correlation_id: str
+    status: Literal["completed", "failed"]
+    reason: str
+
+
+class ExpireTask(msgspec.Struct, frozen=True, kw_only=True):
+    number: int
+    due: int
+
+
+class Cancel(msgspec.Struct, frozen=True, kw_only=True):
+    reason: str
+
+
+class LookAgain(msgspec.Struct, frozen=True, kw_only=True):
+    """Look at the facts once more, also when it is stuck."""
+
+
+class Migrate(msgspec.Struct, frozen=True, kw_only=True):
+    """Go on under another version; `state` is where, `material` the new definition."""
+
+    material: Material
+    number: int
+    state: str
+    reason: str
+
+
+class Erase(msgspec.Struct, frozen=True, kw_only=True):
+    reason: str
+
+
+LifecycleCommand = (
+    Start
+    | Evaluate
+    | Transit
+    | PassDeadline
+    | RequestTask
+    | ReceiveResult
+    | CloseTask
+    | ExpireTask
+    | Cancel
+    | LookAgain
+    | Migrate
+    | Erase
+)

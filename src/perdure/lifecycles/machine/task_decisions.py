@@ -1,0 +1,65 @@
+"""Decisions about pending tasks: results count once, in any order, and none counts after its task is over."""
+
+from __future__ import annotations
+
+from perdure.errors import Rejection
+from perdure.journal import Decision, Origin
+from perdure.lifecycles.machine import commands as c
+from perdure.lifecycles.machine import entries as e
+from perdure.lifecycles.machine.state import Instance, Task, TaskStatus
+
+MAX_ERROR = 2000
+
+
+def closing(state: Instance, reason: str, now: int) -> tuple[e.TaskClosed, ...]:
+    """All open tasks end: nothing stays decidable after what it was for is over."""
+    return tuple(e.TaskClosed(task.correlation_id, "cancelled", reason, now) for task in state.open_tasks())
+
+
+def decide_result(
+    letters: str, state: Instance, command: c.ReceiveResult, origin: Origin, now: int
+) -> Decision | Rejection:
+    task = state.task(command.correlation_id)
+    if task is None:
+        return Rejection("not_found", "complete", "task", command.correlation_id[:200], "there is no such task")
+    if not task.is_open or state.is_over:
+        return Decision((), "over", keeps=False)
+    if command.base != state.context:
+        return Rejection("wrong_state", "complete", "task", command.correlation_id, "its context changed meanwhile")
+    received = task.received + sum(each.status == "completed" for each in command.items)
+    failed = task.failed + sum(each.status == "failed" for each in command.items)
+    error = command.error or next((each.error for each in command.items if each.error), "")
+    cargo = tuple(each.cargo_ref for each in command.items if each.status == "completed" and each.cargo_ref)
+    status = _status(task, command, received, failed)
+    result = e.TaskResultReceived(
+        command.correlation_id, status, received, failed, cargo, error[:MAX_ERROR], command.context, now,
+        origin.principal, command.message_id,
+    )  # fmt: skip
+    return Decision((result,), status)
+
+
+def _status(task: Task, command: c.ReceiveResult, received: int, failed: int) -> TaskStatus:
+    """Where a task stands with one more result: a bundle counts up to what is expected."""
+    if command.status != "completed":
+        return command.status
+    if received >= task.expected or not command.items:
+        return "completed"
+    return "failed" if received + failed >= task.expected else "partial"
+
+
+def decide_close(letters: str, state: Instance, command: c.CloseTask, now: int) -> Decision | Rejection:
+    task = state.task(command.correlation_id)
+    if task is None:
+        return Rejection("not_found", "close", "task", command.correlation_id[:200], "there is no such task")
+    if not task.is_open:
+        return Decision((), "over")
+    return Decision(
+        (e.TaskClosed(task.correlation_id, command.status, command.reason[:MAX_ERROR], now),), command.status
+    )
+
+
+def decide_expiry(state: Instance, command: c.ExpireTask, now: int) -> Decision | Rejection:
+    task = next((each for each in state.tasks if each.number == command.number), None)
+    if task is None or not task.is_open or task.expires_at != command.due:
+        return Decision((), "over")
+    return Decision((e.TaskClosed(task.correlation_id, "expired", "nothing came in time", now),), "expired")

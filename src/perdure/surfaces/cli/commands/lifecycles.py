@@ -1,0 +1,208 @@
+"""Commands about lifecycles: start or find, look at, move, resolve, migrate, check and deploy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from perdure.surfaces.cli import output
+from perdure.surfaces.cli.argument_values import json_object
+from perdure.surfaces.cli.exit_codes import FAILED
+from perdure.surfaces.cli.global_options import Settings
+from perdure.surfaces.cli.project_context import load_project, load_verbs, open_store
+
+InstanceWord = Annotated[str, typer.Argument(metavar="ID", help="The instance's id.", show_default=False)]
+LifecycleWord = Annotated[str, typer.Argument(metavar="LIFECYCLE", help="The lifecycle's name.", show_default=False)]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stays in the journal.")]
+VersionOption = Annotated[int | None, typer.Option("--version", min=1, help="A version; default: the latest.")]
+
+
+async def start(
+    settings: Settings,
+    lifecycle: LifecycleWord,
+    subject: Annotated[str, typer.Argument(metavar="SUBJECT", help="Whom or what it is about.", show_default=False)],
+    names: Annotated[str | None, typer.Option("--context", metavar="JSON", help="What `$names` stand for.")] = None,
+    version: VersionOption = None,
+) -> None:
+    """Start a lifecycle for a subject, or find the one that is active for it."""
+    given = json_object("--context", names) or {}
+    async with open_store(settings, "caller") as perdure:
+        begun = await perdure.lifecycles.start(lifecycle, subject, given, version=version)
+        output.show(settings, begun, lambda: output.tables("lifecycle_tables").status_picture(begun.instance))
+
+
+async def show(settings: Settings, id: InstanceWord) -> None:
+    """Show an instance: state, progress, blockers with the calls that open them, transitions and history."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        status = await perdure.lifecycles.get(id)
+        output.show(settings, status, lambda: output.tables("lifecycle_tables").status_picture(status))
+
+
+async def list_instances(
+    settings: Settings,
+    lifecycle: Annotated[str, typer.Argument(metavar="[LIFECYCLE]", help="Only of this one.")] = "",
+    state: Annotated[str, typer.Option("--state", help="Only in this state.")] = "",
+    subject: Annotated[str, typer.Option("--subject", help="Only of this subject.")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 100,
+) -> None:
+    """List instances, newest first, with what blocks them."""
+    async with open_store(settings, "reader") as perdure:
+        found = await perdure.lifecycles.list(lifecycle, state=state, subject=subject, limit=limit)
+        output.show(settings, found, lambda: output.tables("lifecycle_tables").list_picture(found))
+
+
+async def transition(
+    settings: Settings,
+    id: InstanceWord,
+    target: Annotated[str, typer.Argument(metavar="STATE", help="Where it leads to.", show_default=False)],
+    reason: Reason = "",
+) -> None:
+    """Take a manual transition, or agree to one that another person proposed."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        answer = await perdure.lifecycles.transit(id, target, reason=reason)
+        output.show(settings, answer, lambda: output.tables("lifecycle_tables").status_picture(answer.instance))
+
+
+async def resolve(
+    settings: Settings,
+    id: InstanceWord,
+    key: Annotated[str, typer.Argument(metavar="BLOCKER", help="The blocker's key.", show_default=False)],
+) -> None:
+    """Call the resolution of a blocker."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        status = await perdure.lifecycles.resolve(id, key)
+        output.show(settings, status, lambda: output.tables("lifecycle_tables").status_picture(status))
+
+
+async def look(settings: Settings, id: InstanceWord) -> None:
+    """Look at the facts of an instance once more, also when it is stuck."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        status = await perdure.lifecycles.look(id)
+        output.show(settings, status, lambda: output.tables("lifecycle_tables").status_picture(status))
+
+
+async def cancel(settings: Settings, id: InstanceWord, reason: Reason = "") -> None:
+    """End an instance and everything it asked for."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        status = await perdure.lifecycles.cancel(id, reason=reason)
+        output.show(settings, status, lambda: output.tables("lifecycle_tables").status_picture(status))
+
+
+async def migrate(
+    settings: Settings,
+    id: InstanceWord,
+    version: VersionOption = None,
+    state: Annotated[str, typer.Option("--state", help="The state that stands for its own there.")] = "",
+    reason: Reason = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what that changes.")] = False,
+) -> None:
+    """Let an instance go on under another version."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        plan = await perdure.lifecycles.migrate(id, version=version, state=state, reason=reason, dry=dry_run)
+        output.show(settings, plan, lambda: output.tables("lifecycle_tables").plan_picture(plan))
+
+
+async def history(
+    settings: Settings,
+    id: InstanceWord,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="At most so many.")] = 1000,
+) -> None:
+    """Show the journal of an instance, with the facts that each decision used."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        found = await perdure.lifecycles.history(id, limit=limit)
+        output.show(settings, found, lambda: output.tables("lifecycle_tables").history_picture(found))
+
+
+async def complete_task(
+    settings: Settings,
+    correlation_id: Annotated[str, typer.Argument(metavar="CORRELATION-ID", help="The task's.", show_default=False)],
+    status: Annotated[Literal["completed", "failed", "expired"], typer.Option("--status")] = "completed",
+    cargo: Annotated[str, typer.Option("--cargo", metavar="URI", help="Where the cargo is.")] = "",
+    error: Annotated[str, typer.Option("--error", metavar="TEXT", help="Why there is none.")] = "",
+    key: Annotated[str, typer.Option("--key", help="The same key counts once.")] = "",
+) -> None:
+    """Bring the result of a pending task. Delivered twice, it counts once."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        kind = cargo.partition("://")[0] if cargo else ""
+        receipt = await perdure.lifecycles.complete_task(
+            correlation_id, status, cargo_ref=cargo, cargo_type=kind, error=error, idempotency_key=key
+        )
+        output.show(settings, receipt, lambda: f"{receipt.answer}: the task is {receipt.task.status}.")
+
+
+async def draw(
+    settings: Settings,
+    id: InstanceWord,
+    file: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it.")] = None,
+) -> None:
+    """Draw the lifecycle of an instance as SVG, with its present state marked."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        drawing = await perdure.lifecycles.drawing(id)
+        if file is not None:
+            file.write_text(drawing.svg, encoding="utf-8")
+        output.show(settings, drawing, lambda: drawing.svg if file is None else f"{file} shows {drawing.state}.")
+
+
+async def definitions(settings: Settings) -> None:
+    """List deployed lifecycles with all their versions."""
+    async with open_store(settings, "reader") as perdure:
+        found = await perdure.lifecycles.definitions()
+        output.show(settings, found, lambda: output.tables("lifecycle_tables").versions_picture(found))
+
+
+async def deploy(
+    settings: Settings,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Lifecycle files.", show_default=False)],
+) -> None:
+    """Check lifecycle files and deploy them; the same content again is the same version."""
+    async with open_store(settings, "caller") as perdure:
+        found = [await perdure.lifecycles.deploy(_text(each), file=str(each)) for each in files]
+        lines = [f"{each.lifecycle} version {each.version}{' (new)' if each.is_new else ''}" for each in found]
+        output.show(settings, found, lambda: "\n".join(lines))
+
+
+def _text(file: Path) -> str:
+    from perdure.errors import DefinitionError, Problem
+
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DefinitionError(
+            [Problem("file.unreadable", str(file), 1, 1, "", f"it cannot be read: {error}")]
+        ) from error
+
+
+def lint(
+    settings: Settings,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="[PATH]…", help="Lifecycle files or folders.", show_default=False)
+    ] = None,
+) -> None:
+    """Check lifecycle files against the verbs they speak of. Exits 1 on errors."""
+    from perdure.errors import DefinitionError
+    from perdure.lifecycles.lint import LifecycleChecks
+    from perdure.lifecycles.loader import default_places, load_lifecycles
+
+    config = load_project(settings)
+    try:
+        files = load_lifecycles(paths or default_places(config.definitions))
+        others = {each.definition.name: each.definition for each in files}
+        checks = LifecycleChecks(load_verbs(config))
+        problems, count = [found for each in files for found in checks.findings(each, others)], len(files)
+    except DefinitionError as error:
+        problems, count = error.problems, 0
+    shown = {"lifecycles": count, "problems": problems}
+    output.show(settings, shown, lambda: output.tables("lifecycle_tables").lint_picture(problems, count))
+    if any(problem.severity == "error" for problem in problems):
+        raise typer.Exit(FAILED)
+
+
+COMMANDS = {
+    "lifecycles": {
+        "start": start, "list": list_instances, "show": show, "transition": transition, "resolve": resolve,
+        "look": look, "cancel": cancel, "migrate": migrate, "history": history, "draw": draw,
+        "complete-task": complete_task, "definitions": definitions, "deploy": deploy, "lint": lint,
+    }
+}  # fmt: skip

@@ -1,0 +1,97 @@
+"""Lifecycles as pictures: one instance in full, lists, versions and what lint found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text
+
+from perdure.app.lifecycles.views import (
+    BlockerView,
+    EntryView,
+    LifecycleItem,
+    LifecycleStatus,
+    LifecycleVersionView,
+    MigrationPlan,
+    TransitionView,
+)
+from perdure.errors import Problem
+from perdure.surfaces.cli.output import counted
+from perdure.surfaces.cli.renderers.call_tables import table
+from perdure.surfaces.cli.time_text import relative
+
+
+def status_picture(status: LifecycleStatus) -> RenderableType:
+    """One instance: where it stands, what blocks it, and where it may go."""
+    overdue = ("  overdue", "red") if status.is_overdue else ("", "")
+    parts: list[RenderableType] = [
+        Text.assemble((status.state, "bold"), f"  {status.status}, {status.progress} %", overdue),
+        Text(f"{status.subject}, in this state since {relative(status.entered_at)}", style="dim"),
+    ]
+    if status.stuck is not None:
+        parts.append(Text(f"{status.stuck.code}: {status.stuck.text}", style="red"))
+    parts += [_blocker(each) for each in status.blockers]
+    parts += [_transition(each) for each in status.transitions]
+    parts += [Text(f"task {each.correlation_id}: {each.status}", style="dim") for each in status.tasks]
+    title = Text.assemble((f"{status.lifecycle} v{status.version}", "bold"), (f"  {status.id}", "dim"))
+    return Panel(Group(*parts), title=title, title_align="left", expand=False, padding=(0, 1))
+
+
+def _blocker(blocker: BlockerView) -> RenderableType:
+    lines = [f"{blocker.type} {blocker.key}: {'; '.join(blocker.missing)}"]
+    if blocker.resolution is not None:
+        how = "by itself" if blocker.is_automatic else f"perdure lifecycles resolve ID {blocker.key}"
+        lines.append(f"  {blocker.resolution.text}  ({how}, {blocker.attempts} of {blocker.max_attempts} times)")
+    if blocker.reason:
+        lines.append(f"  {blocker.reason}")
+    return Text("\n".join(lines), style="yellow")
+
+
+def _transition(transition: TransitionView) -> RenderableType:
+    mark, style = ("→", "green") if transition.is_open else ("×", "dim")
+    more = [
+        word for word in (transition.role, "four eyes" if transition.four_eyes else "", transition.due or "") if word
+    ]
+    missing = f" misses {'; '.join(transition.missing)}" if transition.missing else ""
+    return Text(f"{mark} {transition.target} ({', '.join((transition.mode, *more))}){missing}", style=style)
+
+
+def list_picture(found: Sequence[LifecycleItem]) -> RenderableType:
+    rows = [tuple(map(Text, _words(each))) for each in found]
+    columns = ("id", "lifecycle", "subject", "state", "blocked by", "since")
+    return table("Lifecycles", columns, rows, "No lifecycle was started.", lesser=("since",))
+
+
+def _words(each: LifecycleItem) -> tuple[str, ...]:
+    blockers, kind = ", ".join(each.blockers), f"{each.lifecycle} v{each.version}"
+    return each.id, kind, each.subject, each.state, blockers, relative(each.entered_at)
+
+
+def versions_picture(found: Sequence[LifecycleVersionView]) -> RenderableType:
+    rows = [
+        (Text(each.lifecycle, style="bold"), Text(str(each.version)), Text(each.status), Text(each.deployed_at))
+        for each in found
+    ]
+    return table("Lifecycles", ("lifecycle", "version", "status", "deployed"), rows, "No lifecycle is deployed.")
+
+
+def history_picture(found: Sequence[EntryView]) -> RenderableType:
+    rows = [(Text(str(each.sequence)), Text(each.at), Text(each.by), Text(each.entry)) for each in found]
+    return table("History", ("record", "at", "by", "entry"), rows, "Nothing happened.")
+
+
+def plan_picture(plan: MigrationPlan) -> RenderableType:
+    done = "migrated" if plan.is_done else "would migrate"
+    text = f"{plan.id} {done} from version {plan.source_version} ({plan.source_state}) to {plan.target_version}"
+    lines = [f"{text} ({plan.target_state})", *(f"  task {each} ends" for each in plan.cancelled_tasks)]
+    return Text("\n".join([*lines, *(f"  requires {each}" for each in plan.requirements)]))
+
+
+def lint_picture(problems: Sequence[Problem], count: int) -> RenderableType:
+    lines = [
+        f"{each.file}:{each.line}:{each.column}: {each.code} {each.severity}: {each.reason}. {each.hint}"
+        for each in problems
+    ]
+    return Text("\n".join([*lines, f"{counted(count, 'lifecycle')}, {counted(len(problems), 'problem')}"]))
