@@ -47,7 +47,9 @@ def test_a_hot_query_is_a_search_and_never_a_scan(name: str) -> None:
     else:
         names = re.findall(r":([a-z_]+)", query)
         plan = connection.execute(f"EXPLAIN QUERY PLAN {query}", dict.fromkeys(names)).fetchall()
-    scanned = [step[3] for step in plan if step[3].startswith("SCAN") and step[3].split()[1] in tables]
+    # An index of words says so of a look-up by its row's number, too.
+    steps = [step[3] for step in plan if not step[3].endswith("VIRTUAL TABLE INDEX 0:=")]
+    scanned = [step for step in steps if step.startswith("SCAN") and step.split()[1] in tables]
     assert scanned == []
     if name in LISTS and name != "count_ended":
         assert not [step[3] for step in plan if "TEMP B-TREE" in step[3]], "what is listed comes in its order"

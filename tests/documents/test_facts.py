@@ -49,3 +49,37 @@ async def test_every_change_of_a_document_is_told_in_its_commit_and_no_read_is(s
         await perdure.documents.create("form", data={"title": "about nobody"})
         assert await told(perdure) == []
         assert await facts.read("default", fact_key("document", "nobody", "form")) == {"documents": []}
+
+
+LIFECYCLE = """
+workflow: papers
+version: 1
+states:
+  COLLECTING:
+    requirements:
+      - {type: document_exists, document_type: form, status: verified}
+  COLLECTED: {}
+  CLOSED: {terminal: true}
+transitions:
+  - {from: COLLECTING, to: COLLECTED}
+  - {from: COLLECTED, to: CLOSED, manual: true}
+"""
+
+
+@pytest.mark.both_stores
+@pytest.mark.req("T5", "T9")
+async def test_a_verified_document_moves_exactly_the_lifecycle_that_waited_for_it(
+    store_url: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "lifecycles"
+    folder.mkdir()
+    (folder / "papers.yaml").write_text(LIFECYCLE)
+    async with opened(store_url, tmp_path, lifecycles=[folder]) as perdure:
+        begun = {name: (await perdure.lifecycles.start("papers", name)).instance.id for name in ("anna", "bert")}
+        made = await perdure.documents.create("form", "anna", data={"title": "t"})
+        await perdure.run_until_idle()
+        assert (await perdure.lifecycles.get(begun["anna"])).state == "COLLECTING"
+        await perdure.documents.verify(made.id, 1)
+        await perdure.run_until_idle()
+        states = {name: (await perdure.lifecycles.get(id)).state for name, id in begun.items()}
+        assert states == {"anna": "COLLECTED", "bert": "COLLECTING"}

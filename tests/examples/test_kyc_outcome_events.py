@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import httpx
 import pytest
 
 from perdure import BusinessError, Call, Result, Transient
+from perdure.app.compliance_export import check_document, export_document
 from perdure.app.configuration.server import ServerConfig
 from perdure.payload import digest_text
 from perdure.surfaces.http.application import make_app
@@ -217,3 +219,19 @@ async def test_a_stuck_case_tells_its_incident_its_retry_and_its_cancellation(ky
         assert len({each.cursor for each in events}) == len(events)
         rest = [each.text async for each in sandbox.outcome_events(call.id, after=events[5].cursor)]
         assert rest == STUCK[6:], "who goes on from a cursor misses nothing and meets nothing twice"
+
+
+@pytest.mark.req("V18", "V30")
+async def test_the_exported_document_tells_the_same_events_and_anybody_can_check_them(kyc: Path) -> None:
+    async with Case.opened("sqlite://", kyc) as case:
+        await case.wait("PT1H")
+        await case.send_documents()
+        await case.wait("PT1H")
+        await case.decide("approved")
+        stream = [(each.text, each.step) async for each in case.sandbox.outcome_events(case.id)]
+        document = await export_document(case.sandbox, case.id, {})
+    told = json.loads(document)["outcome_events"]
+    assert [(each["text"], each["number"]) for each in told] == stream
+    assert check_document(document).findings == []
+    changed = document.replace(b"Awaiting rita: review the case", b"Awaiting bob: review the case", 1)
+    assert check_document(changed).findings

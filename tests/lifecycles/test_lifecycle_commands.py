@@ -58,6 +58,8 @@ def test_a_client_is_started_blocked_moved_and_approved(shell: Shell) -> None:
     assert (moved["state"], moved["progress"], moved["blockers"]) == ("REVIEW", 75, [])
     assert [each["subject"] for each in shell.json("lifecycles", "list", "onboarding", "--state", "REVIEW")] == ["c1"]
     assert shell.json("lifecycles", "list", "onboarding", "--state", "INTAKE") == []
+    svg = shell.json("lifecycles", "draw", id)["svg"]
+    assert svg.index('class="present"') < svg.index(">REVIEW<") < svg.index(">APPROVED<")
     answer = shell.json("lifecycles", "transition", id, "APPROVED", "--reason", "fine")
     assert (answer["answer"], answer["instance"]["status"], answer["instance"]["progress"]) == (
         "moved",

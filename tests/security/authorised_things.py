@@ -85,6 +85,12 @@ class Things:
             case "process":
                 await house.deployed(f"p-{name}", side.task, LOOK)
                 return f"p-{name}"
+            case "lifecycle":
+                await house.ada.post("/api/lifecycle-definitions", {"yaml": lifecycle(name, side.wait)}, 201)
+                return name
+            case "subject":
+                begun = {"lifecycle": await self.of("lifecycle"), "subject": side.text}
+                return str((await house.ada.post("/api/lifecycles", begun, 201))["instance"]["id"])
             case "document":
                 body = {"type": "form", "data": {"title": side.text}}
                 return str((await house.ada.post("/api/documents", body, 201))["id"])
@@ -121,8 +127,10 @@ class Things:
             case "id":
                 return await self.of({
                     "calls": "call", "runbooks": "runbook", "drafts": "draft", "instances": "instance", "keys": "key",
-                    "incidents": "call", "documents": "document",
+                    "incidents": "call", "documents": "document", "lifecycles": "subject", "workflow": "subject",
                 }[room])  # fmt: skip
+            case "key" if room == "lifecycles":
+                return "passport"
             case "key":
                 return await self.of(
                     {"tasks": "task", "parked": "wait", "completions": "wait", "progress": "wait"}[room]
@@ -134,6 +142,13 @@ class Things:
                 return named.get(room, self.side.message)
             case "ids":
                 return [await self.of("call")]
+            case "lifecycle":
+                return await self.of("lifecycle")
+            case "correlation_id":
+                return f"{await self.of('subject')}:1"
+            case "yaml":
+                self._count += 1
+                return lifecycle(f"y-{self.side.message}-{self._count}", self.side.wait)
             case "message_id":
                 return await self.of("letter")
             case "case":
@@ -143,7 +158,8 @@ class Things:
                 return model(f"x-{self.side.message}-{self._count}", self.side.task)
         return {
             "version": 1, "step": "one", "reason": "why", "to": "ada", "agree": True, "data": {"text": "y"},
-            "text": "so far", "type": "form", "by": "01m7hk5wprf2yvfhhcs4kqadfv",
+            "text": "so far", "subject": "c-1", "target": "DONE", "status": "completed",
+            "type": "form", "by": "01m7hk5wprf2yvfhhcs4kqadfv",
             "amendment": 1, "principal": "kim", "roles": ["viewer"],
         }[name]  # fmt: skip
 
@@ -164,7 +180,13 @@ class Things:
     async def _argument(self, name: str, tool: Tool) -> Any:
         match name:
             case "id":
-                return await self.of("call" if tool.name == "retry_incident" else "runbook")
+                is_lifecycle = tool.name in ("lifecycle_status", "resolve_blocker")
+                kind = "subject" if is_lifecycle else "call" if tool.name == "retry_incident" else "runbook"
+                return await self.of(kind)
+            case "key" if tool.name == "resolve_blocker":
+                return "passport"
+            case "lifecycle":
+                return await self.of("lifecycle")
             case "key":
                 return await self.of("wait" if tool.name == "complete_wait" else "task")
             case "calls":
@@ -174,7 +196,18 @@ class Things:
                 return await self.of("draft")
         return {
             "verb": self.side.verb, "reason": "why", "of": "args", "agree": True, "name": self.side.message,
+            "subject": "c-1",
         }[name]  # fmt: skip
+
+
+def lifecycle(name: str, verb: str) -> str:
+    """A lifecycle whose only blocker is resolved by a verb."""
+    return (
+        f"lifecycle: {name}\nstates:\n  OPEN:\n    requirements:\n      - type: field_present\n"
+        "        field: task_result:passport\n        id: passport\n"
+        f'        on_fail: {{blocker: {{type: MissingDocument, resolution: "({verb} :text $subject)"}}}}\n'
+        "  DONE: {terminal: true}\ntransitions:\n  - {from: OPEN, to: DONE}\n"
+    )
 
 
 async def prepared(house: House) -> None:

@@ -212,6 +212,7 @@ async def test_who_agrees_to_a_transition_agrees_to_what_was_proposed() -> None:
 
 
 GUARDS = (
+    "type: document_exists, document_type: form",
     "type: custom, verb: sec.clear",
     "type: field_present, record: client, field: iban",
     "type: lifecycle_state, lifecycle: other, in: [OPEN]",

@@ -76,7 +76,8 @@ async def test_a_record_is_resolved_without_any_setting(store_url: str) -> None:
         assert "no such record can be read" in await told(sandbox, "record://company/2")
         other = sandbox.acting(tenant="other")
         assert "no such record can be read" in await told(other, "record://company/a%2F1")
-        assert "Known schemes: record, secret. Others are added under `resolvers`." in await told(sandbox, "s3://a/b")
+        schemes = "Known schemes: document, record, secret, version. Others are added under `resolvers`."
+        assert schemes in await told(sandbox, "s3://a/b")
 
 
 async def test_a_function_resolves_its_scheme_for_the_tenant_and_within_its_bounds(sqlite_url: str) -> None:

@@ -12,6 +12,7 @@ from perdure.access.machine import AccessMachine
 from perdure.app.calendar_checks import check_calendars
 from perdure.app.documents.checks import VersionChecks
 from perdure.app.documents.duties import DocumentDuties
+from perdure.app.documents.facts import DocumentFacts
 from perdure.app.documents.references import SCHEMES, DocumentReferences
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
@@ -174,7 +175,8 @@ class Runtime:
         definitions = LifecycleDefinitions(self.kernel, self.store)
         instances = LifecycleInstances(self.kernel, self.store, machine, definitions, self.facts, self.sources)
         answers = VerbFacts(self.conductor, self.store)
-        for source in (RecordFacts(self.store), LifecycleFacts(instances), RunbookFacts(self.kernel), answers):
+        papers = DocumentFacts(self.store.documents)
+        for source in (papers, RecordFacts(self.store), LifecycleFacts(instances), RunbookFacts(self.kernel), answers):
             self.facts.add(source)
         definitions.check = LifecycleChecks(self.catalogue, machine.table, self.facts).findings
         desk = ResolutionCallDesk(self.conductor, self.store)

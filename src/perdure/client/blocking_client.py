@@ -99,6 +99,7 @@ class LifecycleDesk(Blocking):
 
     start = called(lifecycles.LifecycleDesk.start)
     get = called(lifecycles.LifecycleDesk.get)
+    drawing = called(lifecycles.LifecycleDesk.drawing)
     list = called(lifecycles.LifecycleDesk.list)
     transit = called(lifecycles.LifecycleDesk.transit)
     resolve = called(lifecycles.LifecycleDesk.resolve)

@@ -64,7 +64,7 @@ class DocumentType(msgspec.Struct, frozen=True):
     def allows(self, media_type: str) -> bool:
         """Whether a blob of a media type may be part of a version."""
         family = media_type.partition("/")[0]
-        return any(each in (media_type, f"{family}/*", "*/*") for each in self.media_types)
+        return any(each in (media_type, f"{family}/*") for each in self.media_types)
 
 
 class RejectionReason(msgspec.Struct, frozen=True):

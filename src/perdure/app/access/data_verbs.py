@@ -14,6 +14,7 @@ A key sees and touches a thing only if it reaches every verb that the thing's da
 | process version | all that it can reach |
 | process | all its versions |
 | document, its versions and content | the verb of documents that does the same: a door as well |
+| lifecycle, its definition and task results | the verbs its definition calls or offers (`lifecycles.verbs_of`) |
 | message, signal | the instances whose waits it ends, and the processes it begins |
 | dead letter | of a completion the verb it names and those under its key; of others nobody knows |
 | entry of the feed | the thing it happened to |

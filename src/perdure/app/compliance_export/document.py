@@ -280,6 +280,20 @@ class RecordTold(Part, frozen=True):
     entries: list[Event]
 
 
+class OutcomeTold(Part, frozen=True):
+    """One outcome event of a step, in the words of the table of outcome events."""
+
+    of: str
+    number: int
+    at: str | None
+    event: str
+    text: str
+    verb: str
+    sub_verb: str
+    principal: str
+    refs: dict[str, str | int]
+
+
 class Document(Part, frozen=True):
     """The whole. `digest` is over everything else."""
 
@@ -303,6 +317,8 @@ class Document(Part, frozen=True):
     public_keys: dict[str, str]
     key_changes: list[str] = []
     """Signed changes from one seal key to the next; left out where there was none."""
+    outcome_events: list[OutcomeTold] = []
+    """What became of each step; documents of before have none."""
     asked: list[Asking] = []
     """What was asked for from outside, by whom and by which key; documents of the first format do not tell it."""
     digest: str = ""

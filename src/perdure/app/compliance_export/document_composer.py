@@ -18,6 +18,7 @@ from perdure.app.compliance_export.document import (
     Chain,
     Document,
     ModelKept,
+    OutcomeTold,
     ProcessTold,
     StepTold,
     VerbKept,
@@ -25,6 +26,7 @@ from perdure.app.compliance_export.document import (
 from perdure.app.compliance_export.evidence import Evidence
 from perdure.app.compliance_export.instance_report import InstanceReport
 from perdure.app.compliance_export.journal_replay import ChainReplay, hash_text
+from perdure.app.compliance_export.outcome_report import every_outcome
 from perdure.app.compliance_export.summary import summary_of
 from perdure.bpmn.machine.state import Instance
 from perdure.payload import canonical
@@ -112,9 +114,15 @@ class _Composition:
             ],
             chains=chains,
             public_keys={id: key for id, key in self._evidence.public_keys.items() if id in signers},
-            key_changes=self._evidence.key_changes,
+            key_changes=self._evidence.key_changes, outcome_events=self._outcomes(),
             asked=[each for telling in tellings for each in telling.asked] if self._format != FIRST else [],
         )  # fmt: skip
+
+    def _outcomes(self) -> list[OutcomeTold]:
+        if not self._evidence.has_outcomes:
+            return []
+        others = {each.chronicle.id: each.chronicle for each in self._instances}
+        return every_outcome([each.chronicle for each in self._calls], others, self._evidence.models)
 
     def _verbs(self) -> list[tuple[str, dict[str, Any]]]:
         wanted = wanted_verbs(self._tellings, self._evidence.models)
@@ -196,7 +204,8 @@ def _parts(document: Document) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for name in document.__struct_fields__:
         value = getattr(document, name)
-        if (name == "key_changes" and not value) or (name == "asked" and document.format == FIRST):
+        is_absent = name in ("key_changes", "outcome_events") and not value
+        if is_absent or (name == "asked" and document.format == FIRST):
             continue  # documents of before have no such member
         if isinstance(value, list):
             found[name] = b"[%s]" % b",".join(canonical(msgspec.to_builtins(each)) for each in value)

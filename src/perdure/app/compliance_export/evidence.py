@@ -20,6 +20,8 @@ class Evidence(msgspec.Struct):
     """Deployed processes by hash, as canonical JSON."""
     public_keys: dict[str, str]
     key_changes: list[str] = []
+    has_outcomes: bool = True
+    """Whether outcome events are told; documents of before have none."""
 
 
 def evidence_in(document: Document) -> Evidence:
@@ -31,4 +33,5 @@ def evidence_in(document: Document) -> Evidence:
         {each.hash: each.definition for each in document.definitions},
         dict(document.public_keys),
         list(document.key_changes),
+        bool(document.outcome_events),
     )

@@ -11,6 +11,7 @@ from perdure.app.lifecycles.views import (
     DeployedLifecycle,
     EntryView,
     LifecycleBegun,
+    LifecycleDrawing,
     LifecycleItem,
     LifecycleStatus,
     LifecycleVersionView,
@@ -57,6 +58,10 @@ class LifecycleDesk(Desk):
     async def get(self, id: str) -> LifecycleStatus:
         """State, progress, blockers with their resolutions, transitions with what they miss, actions and history."""
         return await self._performer.ask(lifecycles.show_lifecycle, ShowLifecycle(id))
+
+    async def drawing(self, id: str) -> LifecycleDrawing:
+        """The lifecycle of an instance as SVG, with its present state marked."""
+        return await self._performer.ask(lifecycles.draw_lifecycle, ShowLifecycle(id))
 
     async def list(
         self, lifecycle: str = "", *, state: str = "", subject: str = "", limit: int = 100

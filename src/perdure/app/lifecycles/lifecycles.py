@@ -14,6 +14,7 @@ from perdure.app.lifecycles.views import (
     DeployedLifecycle,
     EntryView,
     LifecycleBegun,
+    LifecycleDrawing,
     LifecycleFinding,
     LifecycleItem,
     LifecycleStatus,
@@ -26,6 +27,7 @@ from perdure.app.runtime import Runtime
 from perdure.errors import Problem, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
+from perdure.lifecycles.drawing import draw_lifecycle
 from perdure.lifecycles.instances import INDEX, KIND
 from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine import commands as c
@@ -63,6 +65,11 @@ class LifecycleOperations:
 
     async def show(self, id: str) -> LifecycleStatus:
         return await self._status.of(await self._instances.read(id, self._origin))
+
+    async def draw(self, id: str) -> LifecycleDrawing:
+        aggregate, definition = await self.definition_of(id)
+        state = aggregate.state.state
+        return LifecycleDrawing(id, state, draw_lifecycle(definition, state))
 
     async def transit(self, id: str, target: str, reason: str) -> TransitionAnswer:
         answer, aggregate = await self._instances.transit(id, target, reason, self._origin)

@@ -215,6 +215,14 @@ class TaskReceipt(msgspec.Struct, frozen=True):
     state: str
 
 
+class LifecycleDrawing(msgspec.Struct, frozen=True):
+    """A picture of a lifecycle with the present state of one instance."""
+
+    id: str
+    state: str
+    svg: str
+
+
 class EntryView(msgspec.Struct, frozen=True):
     """One entry of the journal of an instance, with the facts that were read for it."""
 

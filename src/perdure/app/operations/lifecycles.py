@@ -10,6 +10,7 @@ from perdure.app.lifecycles.views import (
     DeployedLifecycle,
     EntryView,
     LifecycleBegun,
+    LifecycleDrawing,
     LifecycleItem,
     LifecycleStatus,
     LifecycleVersionView,
@@ -21,7 +22,7 @@ from perdure.app.lifecycles.views import (
 from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Reached, Request, Route, operation
 from perdure.app.operations.request_fields import Data, Id, Limit, Name, Nothing, Number, Version
-from perdure.app.operations.verb_scopes import DISCOVERED
+from perdure.app.operations.verb_scopes import DISCOVERED, REDACTED
 from perdure.app.runbooks.confirmation import check_confirmed, plan_of_call, plan_of_lifecycle, use_confirmation
 from perdure.app.runbooks.views import PlanView
 from perdure.errors import RejectedError, Rejection
@@ -173,7 +174,7 @@ async def start_lifecycle(context: Context, request: StartLifecycle) -> Lifecycl
     return await desk.start(request.lifecycle, request.subject, request.context, request.version)
 
 
-@operation("lifecycle.list", Route("GET", "/lifecycles"), tag=TAG, scope=DISCOVERED)
+@operation("lifecycle.list", Route("GET", "/lifecycles"), tag=TAG, scope=REDACTED)
 async def list_lifecycles(context: Context, request: ListLifecycles) -> Page[LifecycleItem]:
     """Instances, newest first, with what blocks them. Instances of verbs that a key does not reach are left out."""
     desk = context.perdure.lifecycle_operations
@@ -209,6 +210,12 @@ async def show_lifecycle_history(context: Context, request: ShowHistory) -> Page
     after = int(request.after) if request.after and request.after.isdecimal() else 0
     entries, following = await context.perdure.lifecycle_operations.history(request.id, after, request.limit)
     return Page(entries, None if following is None else str(following))
+
+
+@operation("lifecycle.read", Route("GET", "/lifecycles/{id}/drawing"), tag=TAG, scope=VERBS_OF_INSTANCE)
+async def draw_lifecycle(context: Context, request: ShowLifecycle) -> LifecycleDrawing:
+    """The lifecycle of an instance as SVG, with its present state marked."""
+    return await context.perdure.lifecycle_operations.draw(request.id)
 
 
 @operation("lifecycle.transit", Route("POST", "/lifecycles/{id}/transition"), tag=TAG, scope=VERBS_OF_INSTANCE)
@@ -276,7 +283,7 @@ async def send_task_result(context: Context, request: SendTaskResult) -> TaskRec
     )  # fmt: skip
 
 
-@operation("lifecycle.list", Route("GET", "/lifecycle-definitions"), tag=TAG, scope=DISCOVERED)
+@operation("lifecycle.list", Route("GET", "/lifecycle-definitions"), tag=TAG, scope=REDACTED)
 async def list_lifecycle_definitions(context: Context, request: Nothing) -> Page[LifecycleVersionView]:
     """Every version of every lifecycle. Lifecycles of verbs that a key does not reach are left out."""
     desk = context.perdure.lifecycle_operations

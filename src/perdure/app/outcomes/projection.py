@@ -54,7 +54,8 @@ class Projection:
 
     def add(self, chain: Id, place: int, record: Record[Any]) -> list[tuple[OutcomeEvent, bytes]]:
         """The events of a record, each with the hash of its result; `place` is the record's in the order of commits."""
-        told = self._runbook(record) if chain == self.id else self._instance(chain, record)
+        # The whole record is folded first: a step may be added by it and begin in it.
+        told = list(self._runbook(record) if chain == self.id else self._instance(chain, record))
         scope = outcome_scope(self.tenant)
         return [
             (self._event(each, cursor_of(scope, (place, number)), record), each.result)

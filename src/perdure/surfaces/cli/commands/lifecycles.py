@@ -143,6 +143,19 @@ async def complete_task(
         output.show(settings, receipt, lambda: f"{receipt.answer}: the task is {receipt.task.status}.")
 
 
+async def draw(
+    settings: Settings,
+    id: InstanceWord,
+    file: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it.")] = None,
+) -> None:
+    """Draw the lifecycle of an instance as SVG, with its present state marked."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        drawing = await perdure.lifecycles.drawing(id)
+        if file is not None:
+            file.write_text(drawing.svg, encoding="utf-8")
+        output.show(settings, drawing, lambda: drawing.svg if file is None else f"{file} shows {drawing.state}.")
+
+
 async def definitions(settings: Settings) -> None:
     """List deployed lifecycles with all their versions."""
     async with open_store(settings, "reader") as perdure:
@@ -203,7 +216,7 @@ def lint(
 COMMANDS = {
     "lifecycles": {
         "start": start, "list": list_instances, "show": show, "transition": transition, "resolve": resolve,
-        "look": look, "cancel": cancel, "migrate": migrate, "history": history, "complete-task": complete_task,
-        "definitions": definitions, "deploy": deploy, "lint": lint,
+        "look": look, "cancel": cancel, "migrate": migrate, "history": history, "draw": draw,
+        "complete-task": complete_task, "definitions": definitions, "deploy": deploy, "lint": lint,
     }
 }  # fmt: skip
