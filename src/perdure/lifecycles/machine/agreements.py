@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 
-from perdure.human_tasks import AGENT
 from perdure.errors import Rejection
+from perdure.human_tasks import AGENT
 from perdure.journal import Origin
 from perdure.journal.facts import fact_kind
 from perdure.lifecycles.machine.definition import Lifecycle, Transition
