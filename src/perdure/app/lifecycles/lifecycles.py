@@ -192,7 +192,7 @@ class LifecycleOperations:
             state=target.name, reason=reason,
         )  # fmt: skip
         answer, _ = await self._instances.ask(id, self._origin, command)
-        return msgspec.structs.replace(plan, is_done=answer in ("migrated", "replayed"))
+        return msgspec.structs.replace(plan, is_done=(done := answer in ("migrated", "replayed")), is_proposed=not done)
 
     # --- definitions ---------------------------------------------------------------------------------------------
 

@@ -203,6 +203,7 @@ class MigrationPlan(msgspec.Struct, frozen=True):
     cancelled_tasks: list[str]
     requirements: list[str]
     is_done: bool
+    is_proposed: bool = False
 
 
 class TaskReceipt(msgspec.Struct, frozen=True):
