@@ -54,6 +54,7 @@ class TaskRequested(Compact, frozen=True, tag=4):
     by: str
     expires_at: int
     expected: int
+    behind: tuple[str, ...] = ()
 
 
 class TaskResultReceived(Compact, frozen=True, tag=5):
@@ -81,7 +82,7 @@ class TaskClosed(Compact, frozen=True, tag=6):
 
 
 class TransitionProposed(Compact, frozen=True, tag=7):
-    """A person wants a transition that a second one has to agree to."""
+    """A person wants a transition, or a migration to version `number`, that a second one has to agree to."""
 
     target: str
     by: str
@@ -89,6 +90,7 @@ class TransitionProposed(Compact, frozen=True, tag=7):
     reason: str
     at: int
     facts: tuple[FactRead, ...] = ()
+    number: int = 0
 
 
 class DeadlinePassed(Compact, frozen=True, tag=8):
