@@ -139,6 +139,14 @@ def test_resolvers_are_read_from_the_configuration_and_mistakes_are_told(tmp_pat
         load_config(file)
 
 
+async def test_a_sandbox_of_a_project_resolves_what_the_project_resolves(tmp_path: Path) -> None:
+    (tmp_path / "verbs.yaml").write_text(VERBS)
+    file = tmp_path / "perdure.yaml"
+    file.write_text("definitions: [verbs.yaml]\nresolvers: {https: {}}\n")
+    async with Sandbox.from_config(load_config(file), handlers={"co.read": read}) as sandbox:
+        assert "it leads to 127.0.0.1, which is not on the public internet" in await told(sandbox, "https://127.0.0.1/")
+
+
 async def test_a_function_outside_the_listed_packages_is_refused_at_the_start(sqlite_url: str) -> None:
     with pytest.raises(StoreSettingError, match="is not below a package listed under handlers"):
         async with opened(sqlite_url, resolvers={"vault": ResolverSettings("os.system")}):

@@ -19,6 +19,7 @@ from perdure.app.lifecycles.views import (
 from perdure.journal.facts import fact_kind
 from perdure.kernel.kernel import Aggregate
 from perdure.lifecycles.instances import LifecycleInstances
+from perdure.lifecycles.machine.agreements import is_proposed
 from perdure.lifecycles.machine.decide import tries
 from perdure.lifecycles.machine.definition import Action, Lifecycle, Requirement
 from perdure.lifecycles.machine.judgements import (
@@ -161,7 +162,7 @@ def _transitions(state: Instance, judged: JudgedState) -> list[TransitionView]:
         TransitionView(
             each.target, each.mode, each.description, judgement.holds, list(judgement.missing), each.role,
             each.needs_reason, each.four_eyes,
-            proposal.by if proposal is not None and proposal.target == each.target and each.four_eyes else "",
+            proposal.by if proposal is not None and each.four_eyes and is_proposed(state, each.target) else "",
             iso(due[at]) if at in due else None,
         )
         for at, each, judgement in judged.transitions

@@ -147,10 +147,14 @@ class LifecycleBegun(msgspec.Struct, frozen=True):
 
 
 class TransitionAnswer(msgspec.Struct, frozen=True):
-    """`moved`, or `proposed` where a second person has to agree."""
+    """`moved`, or `proposed` where a second person has to agree.
+
+    `reopened` is proposed anew, because what the first person proposed it by has `changed` since.
+    """
 
     answer: str
     instance: LifecycleStatus
+    changed: list[str] = []
 
 
 class LifecycleVersionView(msgspec.Struct, frozen=True):
@@ -186,7 +190,10 @@ class DeployedLifecycle(msgspec.Struct, frozen=True):
 
 
 class MigrationPlan(msgspec.Struct, frozen=True):
-    """What a migration does, or would do where it is a dry run."""
+    """What a migration does, or would do where it is a dry run.
+
+    One that leads past a decision of some people, or of two, waits for a second one: until then nothing is done.
+    """
 
     id: str
     source_version: int
@@ -196,6 +203,7 @@ class MigrationPlan(msgspec.Struct, frozen=True):
     cancelled_tasks: list[str]
     requirements: list[str]
     is_done: bool
+    is_proposed: bool = False
 
 
 class TaskReceipt(msgspec.Struct, frozen=True):

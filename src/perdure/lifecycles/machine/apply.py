@@ -99,14 +99,16 @@ def _entered(state: Instance, entry: e.StateEntered) -> Instance:
 
 
 def _proposal(entry: e.TransitionProposed) -> Proposal:
-    return Proposal(entry.target, entry.by, entry.names, entry.reason, entry.at, entry.facts)
+    return Proposal(
+        entry.target, entry.by, entry.names, entry.reason, entry.at, entry.number, entry.seen, entry.facts
+    )  # fmt: skip
 
 
 def _requested(state: Instance, entry: e.TaskRequested) -> Instance:
     number = max((task.number for task in state.tasks), default=0) + 1
     task = Task(
         number, entry.correlation_id, entry.key, entry.blocker, entry.verb, entry.attempt, state.visit, entry.at,
-        entry.by, entry.expires_at, entry.expected,
+        entry.by, entry.expires_at, entry.expected, behind=entry.behind,
     )  # fmt: skip
     closed = [each for each in state.tasks if not each.is_open and each.visit != state.visit]
     forgotten = {each.number for each in closed[: max(0, len(closed) - MAX_CLOSED_TASKS)]}

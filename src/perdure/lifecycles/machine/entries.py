@@ -5,7 +5,7 @@ What was read for it is a payload, and `facts` its hash: facts may be personal d
 
 from __future__ import annotations
 
-from perdure.lifecycles.machine.state import Blocked, Cause, Compact, Deadline, Status, TaskStatus
+from perdure.lifecycles.machine.state import Blocked, Cause, Compact, Deadline, FactSeen, Status, TaskStatus
 
 ENTRY_VERSION = 1
 
@@ -57,6 +57,7 @@ class TaskRequested(Compact, frozen=True, tag=4):
     by: str
     expires_at: int
     expected: int
+    behind: tuple[str, ...] = ()
     facts: bytes = b""
 
 
@@ -85,7 +86,7 @@ class TaskClosed(Compact, frozen=True, tag=6):
 
 
 class TransitionProposed(Compact, frozen=True, tag=7):
-    """A person wants a transition that a second one has to agree to."""
+    """A person wants a transition, or a migration to version `number`, that a second one has to agree to."""
 
     target: str
     by: str
@@ -93,6 +94,8 @@ class TransitionProposed(Compact, frozen=True, tag=7):
     reason: str
     at: int
     facts: bytes = b""
+    number: int = 0
+    seen: tuple[FactSeen, ...] = ()
 
 
 class DeadlinePassed(Compact, frozen=True, tag=8):

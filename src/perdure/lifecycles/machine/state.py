@@ -37,6 +37,13 @@ class Compact(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A value stored as an array."""
 
 
+class FactSeen(Compact, frozen=True):
+    """A fact that was seen: its key, and the hash of its value."""
+
+    key: str
+    hash: bytes
+
+
 class Deadline(Compact, frozen=True):
     """A time that was fixed when the state was entered; `transition` is -1 where it only makes it overdue."""
 
@@ -71,6 +78,8 @@ class Task(Compact, frozen=True):
     closed_at: int = 0
     cargo: tuple[str, ...] = ()
     error: str = ""
+    behind: tuple[str, ...] = ()
+    """Who stands behind whoever asked."""
 
     @property
     def is_open(self) -> bool:
@@ -91,13 +100,17 @@ class Move(Compact, frozen=True):
 
 
 class Proposal(Compact, frozen=True):
-    """A transition that one person wants and a second has to agree to."""
+    """A transition, or a migration to a version, that one person wants and a second has to agree to."""
 
     target: str
     by: str
     names: tuple[str, ...]
     reason: str
     at: int
+    number: int = 0
+    """The version that a migration leads to; 0 for a transition."""
+    seen: tuple[FactSeen, ...] = ()
+    """What it was proposed by: the context and each fact, with their hashes."""
     facts: bytes = b""
 
 
