@@ -206,6 +206,16 @@ async def test_a_migration_past_a_decision_needs_a_second_person() -> None:
         assert (await ada.get(f"/api/lifecycles/{id}"))["version"] == 2
 
 
+async def test_a_migration_past_what_a_state_requires_needs_a_second_person() -> None:
+    async with serving() as server:
+        id = await begun(server, file())
+        path, past = f"/api/lifecycles/{id}/migrate", {"version": 1, "state": "DONE", "reason": "in a hurry"}
+        assert (await server.of("agent:ann").post(path, past))["is_proposed"] is True
+        await server.of("agent:ann").post(path, past, 403)
+        assert (await server.of("ada").get(f"/api/lifecycles/{id}"))["state"] == "OPEN"
+        assert (await server.of("olga").post(path, past))["is_done"] is True
+
+
 async def test_who_agrees_to_a_transition_agrees_to_what_was_proposed() -> None:
     async with serving() as server:
         ada, call = server.of("ada"), "/api/verbs/sec.client/calls"
