@@ -212,6 +212,7 @@ async def test_what_is_asked_after_a_failure_is_a_task_with_three_answers(
         waiting = view.step("a").waiting_for
         told = "Step 'a' failed: co.find said no. Somebody has to say retry, skip or abort."
         assert (waiting.kind, waiting.key, waiting.code, waiting.text) == ("task", f"{view.id}:1", "REFUSED", told)
+        assert view.progress == "0 of 1 step complete, failed: a, waiting for somebody to say what becomes of a"
         (task,) = (await sandbox.listing.tasks()).items
         assert (task.key, task.name) == (waiting.key, "Say what becomes of step 'a', which failed: co.find said no")
         (incident,) = await sandbox.incidents()

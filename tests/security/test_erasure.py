@@ -172,11 +172,19 @@ async def test_drafts_and_kept_answers_lose_their_data_and_nothing_is_done_again
         made = await client.post("/api/drafts", json=CALLS)
         assert made.status_code == 201, made.text
         id, perdure = made.json()["id"], found.perdure
+        changed = await client.put(f"/api/drafts/{id}", json={"calls": []}, headers={"Idempotency-Key": "e"})
+        assert changed.status_code == 200, changed.text
+        undo = (f"/api/drafts/{id}/undo", {"Idempotency-Key": "u"})
+        assert (await client.post(undo[0], headers=undo[1])).status_code == 200
         assert left_in(store_url) == {"payload", "answer"}
         await perdure.cancel(id, "not wanted")
         await perdure.erase(id, "asked for")
         assert left_in(store_url) == set()
-        again = await client.post("/api/drafts", json=CALLS)
-        assert (again.status_code, again.json()["code"]) == (410, "idempotency.erased")
+        for again in (await client.post("/api/drafts", json=CALLS), await client.get(f"/api/drafts/{id}")):
+            told = again.json()
+            assert (told["id"], told["document"], told["program"]) == (id, None, ""), again.text
+            assert [each["code"] for each in told["problems"]] == ["draft.erased"]
+        kept = await client.post(undo[0], headers=undo[1])
+        assert (kept.status_code, kept.json()["code"]) == (410, "idempotency.erased")
         report = await verify_store(perdure, {}, is_dry=True)
         assert [each for each in report.findings if each.code != "AUD054"] == []  # its sealer has a key of its own

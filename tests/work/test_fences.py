@@ -6,10 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from perdure.app.calls.views import ReceiptView
+from perdure.app.lost_lease_retry import under_new_lease
 from perdure.errors import FencedError, StoreUnavailableError
+from perdure.journal import Decision
+from perdure.kernel.kernel import Prepared
 from perdure.kernel.ports import Attachments, Unit
 from perdure.sources import parse_id
 from perdure.store.audit import verify
@@ -146,6 +150,23 @@ def _writes(both: Pair, waiting: str, stuck: str) -> list[Callable[[], Awaitable
         lambda: first.amend(waiting, {}, reason="typo"),
         lambda: first.runbooks.start("(f.none :as @one) (f.external :as @two)", idempotency_key="plan", wait=False),
     ]
+
+
+def test_payloads_of_steps_that_are_not_begun_under_the_new_lease_are_left_out() -> None:
+    """Otherwise the audit finds data that no record speaks of."""
+    alone, together = (
+        Attachments(payloads=[(b"plan", b"{}")]),
+        Attachments(payloads=[(b"plan", b"{}"), (b"args", b"{}")]),
+    )
+    first = Prepared(LateStart(worker=3), together, Decision(()), undecided=alone)
+    again = under_new_lease(first, FencedError("write as", "worker", "3", "its lease was taken away"), 4)
+    assert again == Prepared(LateStart(worker=4), alone)
+
+
+class LateStart(msgspec.Struct, frozen=True):
+    """A command that names the lease it is given under."""
+
+    worker: int
 
 
 async def _told(both: Pair, asked: Awaitable[ReceiptView], id: str) -> object:

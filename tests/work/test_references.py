@@ -76,7 +76,8 @@ async def test_a_record_is_resolved_without_any_setting(store_url: str) -> None:
         assert "no such record can be read" in await told(sandbox, "record://company/2")
         other = sandbox.acting(tenant="other")
         assert "no such record can be read" in await told(other, "record://company/a%2F1")
-        assert "Known schemes: record, secret. Others are added under `resolvers`." in await told(sandbox, "s3://a/b")
+        schemes = "Known schemes: document, record, secret, version. Others are added under `resolvers`."
+        assert schemes in await told(sandbox, "s3://a/b")
 
 
 async def test_a_function_resolves_its_scheme_for_the_tenant_and_within_its_bounds(sqlite_url: str) -> None:
@@ -136,6 +137,14 @@ def test_resolvers_are_read_from_the_configuration_and_mistakes_are_told(tmp_pat
     file.write_text("resolvers:\n  vault: {}\n  secret: {function: a.b}\n  x: {function: a.b, allow: [b]}\n")
     with pytest.raises(Exception, match=r"(?s)nothing built in fetches 'vault'.*'secret' is no scheme.*only http") as _:
         load_config(file)
+
+
+async def test_a_sandbox_of_a_project_resolves_what_the_project_resolves(tmp_path: Path) -> None:
+    (tmp_path / "verbs.yaml").write_text(VERBS)
+    file = tmp_path / "perdure.yaml"
+    file.write_text("definitions: [verbs.yaml]\nresolvers: {https: {}}\n")
+    async with Sandbox.from_config(load_config(file), handlers={"co.read": read}) as sandbox:
+        assert "it leads to 127.0.0.1, which is not on the public internet" in await told(sandbox, "https://127.0.0.1/")
 
 
 async def test_a_function_outside_the_listed_packages_is_refused_at_the_start(sqlite_url: str) -> None:

@@ -33,7 +33,8 @@ def under_new_lease(prepare: Preparation | Prepared, lost: FencedError, number: 
     if isinstance(prepare, Prepared):
         if isinstance(prepare.command, BOUND_TO_LEASE):
             return None
-        return Prepared(_renamed(prepare.command, int(lost.id), number), prepare.attachments, due=prepare.due)
+        brought = prepare.attachments if prepare.undecided is None else prepare.undecided
+        return Prepared(_renamed(prepare.command, int(lost.id), number), brought, due=prepare.due)
 
     def again(aggregate: Aggregate) -> Prepared | Rejection:
         made = prepare(aggregate)

@@ -60,6 +60,8 @@ class Prepared(msgspec.Struct, frozen=True, gc=False):
     """What the command leads to, where whoever prepared it for this very state has decided it already."""
     due: Micros = 0
     """The moment before which it may not be committed, by the store's clock."""
+    undecided: Attachments | None = None
+    """The attachments of the command alone, for when it is decided again and may lead elsewhere."""
 
 
 Preparation = Callable[[Aggregate], Prepared | Rejection]

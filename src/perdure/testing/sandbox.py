@@ -49,11 +49,11 @@ class Sandbox(Perdure):
 
     @classmethod
     def from_config(cls, config: Config, **changes: Any) -> Any:
-        """`open` with the verbs and handlers of a `perdure.yaml`, in memory unless a `url` is given."""
+        """`open` with what a `perdure.yaml` says of work, in memory unless a `url` is given."""
         settings: dict[str, Any] = {
             "definitions": config.definitions, "models": config.models, "handlers": config.handlers,
             "environment": config.environment, "lifecycles": default_places(config.definitions),
-            "calendars": config.calendars,
+            "calendars": config.calendars, "resolvers": config.resolvers,
         }  # fmt: skip
         return cls.open(changes.pop("url", "sqlite://"), **{**settings, **changes})
 

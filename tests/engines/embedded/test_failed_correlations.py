@@ -61,8 +61,9 @@ async def test_a_message_under_the_id_of_a_call_that_does_not_wait_is_an_event_o
         assert await send("m", f"{call}:1", message_id="two") == "no_subscription"
         assert await failures(world, call) == [NOBODY.format(call), NOBODY.format(f"{call}:1")]
         assert await letters(world) == ["one", "two"]
-        for key in (f"{call}:9", f"{call}:x", "nobody's"):
-            assert await send("m", key) == "no_subscription"
+        for key in (f"{call}:9", f"{call}:0", f"{call}:x", "nobody's"):
+            assert await send("m", key, message_id=key) == "no_subscription"
+            assert (await letters(world))[-1] == key, "no key keeps a message from being told as lost"
         assert len(await failures(world, call)) == 2
 
 
@@ -90,3 +91,17 @@ async def test_a_step_that_has_ended_still_records_what_came_too_late(store_url:
         assert await world.sandbox.publish("m", call, message_id="late") == "no_subscription"
         assert len(await failures(world, call)) == 1
         assert (await world.sandbox.status(call)).state == "cancelled"
+
+
+@pytest.mark.req("V18", "V19")
+async def test_a_message_under_the_id_of_a_runbook_is_an_event_of_the_steps_that_are_under_way(store_url: str) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(CARRIED)
+        program = "(t.one :as @a)(t.carried :given 7 :after [@a] :as @b)(t.long :after [@a])(t.two :after [@b])"
+        run = await world.sandbox.runbooks.start(program)
+        await world.sandbox.run_until_idle()
+        for _ in range(2):
+            assert await world.sandbox.publish("m", run.id, message_id="news") == "no_subscription"
+        events = [each async for each in world.sandbox.outcome_events(run.id)]
+        told = [(each.step, each.text) for each in events if each.event == "CorrelationFailed"]
+        assert told == [(2, NOBODY.format(run.id))], "the step that a process carries, not one that has long ended"

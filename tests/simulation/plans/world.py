@@ -67,7 +67,7 @@ def _step(chance: random.Random, name: str, names: list[str]) -> str:
     if verb in ("r.work", "r.plain", "r.wait") and names and chance.random() < 0.6:
         args = f"from: {chance.choice(names)}"
     after = f" AFTER {chance.choice(names)}" if names and chance.random() < 0.3 else ""
-    failure = chance.choice(["", " ON FAILURE continue", " ON FAILURE ask", " ON FAILURE decide r.decide"])
+    failure = chance.choice(["", *(f" ON FAILURE {each}" for each in ("stop", "continue", "ask", "decide r.decide"))])
     return f"LET {name} = EXEC {verb}({args}){after}{failure}"
 
 

@@ -36,6 +36,9 @@ class Fault(msgspec.Struct, frozen=True):
     hint: str = ""
 
 
+ERASED = Fault(0, "draft.erased", "The data of the draft was erased.", "Begin a new draft.")
+
+
 class DraftView(msgspec.Struct, frozen=True):
     """A draft. `document` is all of it, `program` its calls as text, `plan` what it would do when nothing is wrong."""
 
@@ -58,6 +61,11 @@ async def show_draft(perdure: Perdure, id: str) -> DraftView:
     aggregate = await _read(perdure, id)
     kept = aggregate.state.draft
     document = await perdure.runbooks.draft(id)
+    if document is None and aggregate.state.erased_at:
+        return DraftView(
+            id, aggregate.state.status, kept.case, None, "", None, [ERASED], kept.current, len(kept.revisions),
+            aggregate.version, aggregate.state.principal, iso(aggregate.state.started_at),
+        )  # fmt: skip
     draft = msgspec.convert(document, Draft)
     text, planned, problems = await _computed(perdure, draft, lambda: _planned(perdure, draft))
     plan = await weigh(perdure, *planned) if planned is not None else None

@@ -261,16 +261,18 @@ def _lines(step: StepView) -> list[str]:
 def state_text(step: StepView) -> str:
     """A step's state in words."""
     wait = wait_text(step)
-    if wait:
+    if wait and step.state != "failed":
         return f"waiting for {wait}"
     if step.error is not None:
-        return f"{step.state}: {step.error.message}"
+        return f"{step.state}: {step.error.message}" + (f" Waiting for {wait}." if wait else "")
     return f"{step.state}, {step.progress}" if step.progress and step.state == "running" else step.state
 
 
 def wait_text(step: StepView) -> str:
     """What a step waits for, in a few words; empty when it does not wait."""
     waiting = step.waiting_for
+    if waiting is not None and step.state == "failed":
+        return f"somebody to say what becomes of {step.name}"
     if waiting is None or step.state not in ("parked", "pending"):
         return ""
     match waiting.kind:

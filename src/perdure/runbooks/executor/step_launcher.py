@@ -381,7 +381,7 @@ class Launcher:
 
         sources = self._sources
         decision = self._machine.decide_and_begin(id, state, command, origin, sources.now(), sources.random(), begin)
-        return Prepared(command, together, decision)
+        return Prepared(command, together, decision, undecided=brought)
 
     def _quietly(self, id: Id, state: Runbook, number: int, known: Known) -> Beginning | None:
         try:
