@@ -73,7 +73,7 @@ class Perdure(CallDesk, MessageDesk):
         self._views = Views(runtime)
         modes = modes_of(self.catalogue)
         self._calls = CallViews(
-            runtime.kernel, runtime.store, origin, self._views.carrier, self.catalogue.sentence, modes
+            runtime.kernel, runtime.store, origin, self._views.carrier, runtime.conductor.texts.sentence, modes
         )  # fmt: skip
         self._view = self._calls.view
         performer = LocalPerformer(self)

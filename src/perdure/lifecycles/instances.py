@@ -29,7 +29,7 @@ from perdure.lifecycles.machine.judgements import STALE, names_of, needed_facts
 from perdure.lifecycles.machine.lifecycle_machine import LifecycleMachine
 from perdure.lifecycles.machine.state import Instance, instance_letters
 from perdure.lifecycles.ports import LifecycleStore
-from perdure.lifecycles.task_results import TaskResult, check_result, with_cargo
+from perdure.lifecycles.task_results import RESULT, TaskResult, check_result, with_cargo
 from perdure.payload import canonical, digest, parse
 from perdure.sources import Micros, Sources
 from perdure.work.facts import Facts
@@ -121,6 +121,9 @@ class LifecycleInstances:
     ) -> Begun:
         """Start an instance, or find the one that is active for the subject."""
         chosen = await self.definitions.choose(lifecycle, number, origin)
+        if forged := next((name for name in context if name.startswith(RESULT)), None):
+            fact, hint = f"its context has '{forged[:80]}'", "What came of a task is told by its result alone."
+            raise RejectedError(Rejection("invalid", "start", "lifecycle", lifecycle, fact, hint))
         data = canonical(dict(context))
         if len(data) > MAX_CONTEXT_BYTES:
             fact = f"its context has {len(data):,} bytes of at most {MAX_CONTEXT_BYTES:,}"
@@ -175,11 +178,11 @@ class LifecycleInstances:
 
         return await self._with_facts(id, origin, command)
 
-    async def request(self, id: str, key: str, origin: Origin) -> tuple[str, Aggregate]:
-        """Ask for the resolution of a blocker."""
+    async def request(self, id: str, key: str, origin: Origin, verb: str = "") -> tuple[str, Aggregate]:
+        """Ask for the resolution of a blocker, by that verb and no other where one is named."""
 
         def command(view: c.View) -> c.LifecycleCommand:
-            return c.RequestTask(view=view, key=key)
+            return c.RequestTask(view=view, key=key, verb=verb)
 
         return await self._with_facts(id, origin, command)
 

@@ -113,7 +113,7 @@ class LifecycleRecovery:
         if task is None or not task.is_open:
             await self._settle(tenant, message_id)
             return True
-        origin = Origin(tenant, task.by)
+        origin = Origin(tenant, task.by, behind=task.behind)
         try:
             resolution = await self._resolution(aggregate, task, message_id)
             if await self._calls.begin(resolution, origin) == "elsewhere":

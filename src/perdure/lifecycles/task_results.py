@@ -15,6 +15,8 @@ from perdure.payload import canonical, digest
 
 Status = Literal["completed", "failed", "expired"]
 SCHEMES = ("document", "version", "entity", "screening", "external")
+RESULT = "task_result:"
+"""The word before the key of a requirement, under which the context holds what came of its task."""
 MAX_REFERENCE = 500
 MAX_ITEMS = 1000
 _REFERENCE = re.compile(r"([a-z][a-z0-9+.-]*)://([^/\s]+)/(\S+)")
@@ -82,4 +84,4 @@ def with_cargo(context: Mapping[str, Any], task: Task, result: TaskResult) -> di
         return dict(context)
     came = [{"cargo_ref": each, "cargo_type": each.partition("://")[0]} for each in task.cargo]
     came += [{"cargo_ref": each.cargo_ref, "cargo_type": each.cargo_type} for each in pieces]
-    return {**context, f"task_result:{task.key}": {**came[-1], "items": came}}
+    return {**context, f"{RESULT}{task.key}": {**came[-1], "items": came}}

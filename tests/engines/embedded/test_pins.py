@@ -170,3 +170,17 @@ async def test_a_pinned_text_whose_handler_is_gone_is_an_incident_that_says_so_a
         await sandbox.runtime.check()
         await sandbox.run_until_idle()
         assert (await sandbox.status(call.id)).result == {"old": 7}
+
+
+@pytest.mark.req("V2", "V25")
+async def test_a_step_is_told_in_the_words_of_the_text_it_is_pinned_to(sqlite_url: str) -> None:
+    house = House(sqlite_url)
+    told = "- {{name: k.said, sentences: {{step: {words}}}, execution: {{kind: durable}}}}"
+    async with house.opened(told.format(words="Ask once")) as sandbox:
+        call, run = await sandbox.call("k.said"), await sandbox.runbooks.start("(k.said)")
+        await sandbox.run_until_idle()
+    async with house.opened(told.format(words="Ask twice")) as sandbox:
+        assert (await sandbox.status(call.id)).sentence == "Ask once"
+        assert [each.sentence for each in (await sandbox.runbooks.show(run.id)).steps] == ["Ask once"]
+        assert [each["sentence"] for each in await sandbox.parked()] == ["Ask once"] * 2
+        assert (await sandbox.call("k.said")).sentence == "Ask twice"

@@ -17,14 +17,14 @@ from perdure.kernel.kernel import Aggregate, Kernel, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.runbooks.machine.commands import Command
 from perdure.runbooks.machine.runbook_machine import RunbookMachine, is_asked
-from perdure.runbooks.machine.state import Pin, Runbook
+from perdure.runbooks.machine.state import Pin, Runbook, Step
 from perdure.sources import Id, id_text, parse_id
 from perdure.store.store import Store
 
 CarrierOf = Callable[[Aggregate, int, Pin], Awaitable[CarrierView]]
 """Shows the process that carries a step of a call."""
-SentenceOf = Callable[[str, int, Any], str]
-"""Renders the sentence of a call from its verb, the verb's version and its arguments."""
+SentenceOf = Callable[[Step, Any], str]
+"""Renders the sentence of a step from its arguments, in the words of the text that the step is pinned to."""
 
 
 class CallViews:
@@ -89,7 +89,7 @@ class CallViews:
         args, result = await self.payloads(aggregate, (step.input or None) if has_args else None, step.result)
         carrier = await self._carrier(aggregate, number, step.carrier) if step.carrier is not None else None
         proposal = await proposal_of(self._store, aggregate, step) if step.proposal else None
-        sentence = self._sentence(step.verb, step.version, args) if args is not None else ""
+        sentence = self._sentence(step, args) if args is not None else ""
         view = call_view(aggregate, args, result, sentence, carrier, number, proposal)
         return msgspec.structs.replace(view, mode=self._mode(step))
 

@@ -10,12 +10,14 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from perdure.app.documents.documents import Documents
 from perdure.app.documents.submissions import Submission
 from perdure.app.documents.views import DocumentView
 from perdure.errors import BusinessError, RejectedError, SchemaViolationError
 from perdure.journal import Origin
+from perdure.sources import parse_id
 from perdure.verbs import Call, Catalogue, HandlerRegistry
 from perdure.verbs.loader import load_text
 
@@ -133,13 +135,18 @@ class DocumentVerbs:
             "document.reject": self.reject, "document.supersede": self.supersede, "document.find": self.find,
         }  # fmt: skip
 
-    def _documents(self, call: Call) -> Documents:
-        return Documents(self._runtime, Origin(call.tenant, call.principal))
+    async def _documents(self, call: Call) -> Documents:
+        """On behalf of who called, with all who stand behind the call: who made their key, or drafted the work."""
+        asker = Origin(call.tenant, call.principal)
+        state = (await self._runtime.kernel.read(parse_id(call.call_id), asker)).state
+        others = (state.principal, *state.behind)
+        behind = tuple(each for each in dict.fromkeys(others) if each != call.principal)
+        return Documents(self._runtime, replace(asker, behind=behind))
 
     async def create(self, call: Call) -> dict[str, Any]:
         args = call.args
         given = _submission(args) if args.get("structured_data") is not None or args.get("blob_ref") else None
-        made = await self._documents(call).create(
+        made = await (await self._documents(call)).create(
             args["document_type"], args.get("subject_entity_id", ""), parent=args.get("parent_document_id", ""),
             source=args.get("source", "workflow"), correlation_id=args.get("correlation_id", ""), submission=given,
             key=call.idempotency_key,
@@ -147,12 +154,12 @@ class DocumentVerbs:
         return _result(made)
 
     async def receive(self, call: Call) -> dict[str, Any]:
-        documents = self._documents(call)
+        documents = await self._documents(call)
         given = _submission(call.args)
         return _result(await documents.receive(call.args["document_id"], given, key=call.idempotency_key))
 
     async def verify(self, call: Call) -> dict[str, Any]:
-        args, documents = call.args, self._documents(call)
+        args, documents = call.args, await self._documents(call)
         if args.get("verified_by", call.principal) != call.principal:
             fact = f"'{args['verified_by']}' is not who asks: '{call.principal}' is"
             raise BusinessError("invalid", f"Expected to verify document '{args['document_id']}', but {fact}.")
@@ -160,7 +167,7 @@ class DocumentVerbs:
         return _result(await documents.verify(args["document_id"], version, args.get("note", ""), is_verb=True))
 
     async def reject(self, call: Call) -> dict[str, Any]:
-        args, documents = call.args, self._documents(call)
+        args, documents = call.args, await self._documents(call)
         version = await self._version(documents, args)
         return _result(
             await documents.reject(args["document_id"], version, args["reason"], args.get("note", ""), is_verb=True)
@@ -168,14 +175,14 @@ class DocumentVerbs:
 
     async def supersede(self, call: Call) -> dict[str, Any]:
         args = call.args
-        held = await self._documents(call).supersede(
+        held = await (await self._documents(call)).supersede(
             args["document_id"], args["by"], args.get("note", ""), is_verb=True
         )
         return _result(held)
 
     async def find(self, call: Call) -> dict[str, Any]:
         args = call.args
-        page = await self._documents(call).find(
+        page = await Documents(self._runtime, Origin(call.tenant, call.principal)).find(
             subject=args.get("subject_entity_id", ""), type=args.get("document_type", ""),
             status=args.get("status", ""), text=args.get("text", ""),
         )  # fmt: skip

@@ -42,10 +42,17 @@ class LifecycleDesk(Desk):
     """Lifecycle instances and their definitions. Reached as `lifecycles`."""
 
     async def start(
-        self, lifecycle: str, subject: str, context: Mapping[str, Any] | None = None, *, version: int | None = None
+        self,
+        lifecycle: str,
+        subject: str,
+        context: Mapping[str, Any] | None = None,
+        *,
+        version: int | None = None,
+        confirm: str = "",
+        phrase: str = "",
     ) -> LifecycleBegun:
         """Start a lifecycle for a subject, or find the one that is active for it."""
-        request = StartLifecycle(lifecycle, subject, dict(context or {}), version)
+        request = StartLifecycle(lifecycle, subject, dict(context or {}), version, confirm, phrase)
         return await self._performer.ask(lifecycles.start_lifecycle, request)
 
     async def get(self, id: str) -> LifecycleStatus:
@@ -68,9 +75,9 @@ class LifecycleDesk(Desk):
         """Take a manual transition, or agree to one that another person proposed."""
         return await self._performer.ask(lifecycles.transit_lifecycle, Transit(id, target, reason))
 
-    async def resolve(self, id: str, key: str) -> LifecycleStatus:
+    async def resolve(self, id: str, key: str, *, confirm: str = "", phrase: str = "") -> LifecycleStatus:
         """Call the resolution of a blocker."""
-        return await self._performer.ask(lifecycles.resolve_blocker, ResolveBlocker(id, key))
+        return await self._performer.ask(lifecycles.resolve_blocker, ResolveBlocker(id, key, confirm, phrase))
 
     async def look(self, id: str) -> LifecycleStatus:
         """Look at the facts of an instance once more, also when it is stuck."""
@@ -81,10 +88,18 @@ class LifecycleDesk(Desk):
         return await self._performer.ask(lifecycles.cancel_lifecycle, CancelLifecycle(id, reason))
 
     async def migrate(
-        self, id: str, *, version: int | None = None, state: str = "", reason: str = "", dry: bool = False
+        self,
+        id: str,
+        *,
+        version: int | None = None,
+        state: str = "",
+        reason: str = "",
+        dry: bool = False,
+        confirm: str = "",
+        phrase: str = "",
     ) -> MigrationPlan:
         """Let an instance go on under another version; a dry run says what that changes."""
-        request = MigrateLifecycle(id, version, state, reason, dry)
+        request = MigrateLifecycle(id, version, state, reason, dry, confirm, phrase)
         return await self._performer.ask(lifecycles.migrate_lifecycle, request)
 
     async def history(self, id: str, *, limit: int = 1000) -> builtins.list[EntryView]:
@@ -113,9 +128,11 @@ class LifecycleDesk(Desk):
         """Every version of every lifecycle."""
         return (await self._performer.ask(lifecycles.list_lifecycle_definitions, Nothing())).items
 
-    async def deploy(self, yaml: str, *, file: str = "<text>") -> DeployedLifecycle:
+    async def deploy(
+        self, yaml: str, *, file: str = "<text>", confirm: str = "", phrase: str = ""
+    ) -> DeployedLifecycle:
         """Deploy a lifecycle; the same content again is the same version, and running instances keep theirs."""
-        return await self._performer.ask(lifecycles.deploy_lifecycle, LifecycleText(yaml, file))
+        return await self._performer.ask(lifecycles.deploy_lifecycle, LifecycleText(yaml, file, confirm, phrase))
 
     async def retire(self, lifecycle: str, version: int, *, reason: str = "") -> builtins.list[LifecycleVersionView]:
         """No instance begins under that version any more; those that run go on."""

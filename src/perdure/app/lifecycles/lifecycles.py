@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
-from perdure.app.access.data_verbs import UNKNOWN
-from perdure.app.lifecycles.status import StatusBuilder, item_of, task_view
+from perdure.app.lifecycles.lifecycle_verbs import LifecycleVerbs
+from perdure.app.lifecycles.status import StatusBuilder, call_text, item_of, task_view
 from perdure.app.lifecycles.views import (
+    CallText,
     DeployedLifecycle,
     EntryView,
     LifecycleBegun,
@@ -32,7 +33,9 @@ from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine import commands as c
 from perdure.lifecycles.machine.definition import Lifecycle
 from perdure.lifecycles.machine.definition_machine import LifecycleVersions
+from perdure.lifecycles.machine.judgements import names_of
 from perdure.lifecycles.machine.lifecycle_machine import status_text
+from perdure.lifecycles.machine.names import UnknownName
 from perdure.lifecycles.machine.state import Instance
 from perdure.lifecycles.ports import FROM_THE_NEWEST
 from perdure.lifecycles.task_results import TaskResult
@@ -50,6 +53,7 @@ class LifecycleOperations:
         self._instances = runtime.lifecycles
         self._definitions = runtime.lifecycles.definitions
         self._status = StatusBuilder(runtime.lifecycles, runtime.sources)
+        self.verbs = LifecycleVerbs(runtime, origin)
 
     # --- instances -----------------------------------------------------------------------------------------------
 
@@ -69,10 +73,26 @@ class LifecycleOperations:
 
     async def transit(self, id: str, target: str, reason: str) -> TransitionAnswer:
         answer, aggregate = await self._instances.transit(id, target, reason, self._origin)
-        return TransitionAnswer(answer, await self._status.of(aggregate))
+        answer, *changed = answer.split()
+        return TransitionAnswer(answer, await self._status.of(aggregate), changed)
 
-    async def resolve(self, id: str, key: str) -> LifecycleStatus:
-        _, aggregate = await self._instances.request(id, key, self._origin)
+    async def resolution(self, id: str, key: str) -> CallText | None:
+        """The call that opens a requirement of the present state; None where its definition names none."""
+        aggregate = await self._instances.settle(await self._instances.read(id, self._origin))
+        state, material = aggregate.state, await self._instances.material(aggregate)
+        requirement = material.definition.requirement(state.state, key)
+        if requirement is None or requirement.resolution is None:
+            return None
+        call = requirement.resolution
+        names = names_of(id, state.lifecycle, state.subject, material.context)
+        try:
+            return call_text(call.verb, call.args, names)
+        except UnknownName:
+            return CallText(call.verb, call.args, "")
+
+    async def resolve(self, id: str, key: str, verb: str = "") -> LifecycleStatus:
+        """Ask for the resolution of a blocker, by that verb and no other where one is named."""
+        _, aggregate = await self._instances.request(id, key, self._origin, verb)
         return await self._status.of(aggregate)
 
     async def cancel(self, id: str, reason: str) -> LifecycleStatus:
@@ -84,6 +104,7 @@ class LifecycleOperations:
         return await self._status.of(aggregate)
 
     async def receive(self, result: TaskResult) -> TaskReceipt:
+        await self._check_brought(result)
         receipt = await self._instances.receive(result, self._origin)
         state: Instance = receipt.aggregate.state
         task = state.task(result.correlation_id)
@@ -91,6 +112,19 @@ class LifecycleOperations:
         return TaskReceipt(
             receipt.answer, result.correlation_id, task_view(task), id_text(receipt.aggregate.id), state.state
         )
+
+    async def _check_brought(self, result: TaskResult) -> None:
+        """Refuse a result of what people or a process decide: that is the answer of their call, and of nobody else."""
+        aggregate = await self._instances.read(result.correlation_id.partition(":")[0], self._origin)
+        task = aggregate.state.task(result.correlation_id)
+        verb = self._runtime.catalogue.find(task.verb) if task is not None and task.is_open else None
+        how = verb.definition.execution if verb is not None else None
+        if how is not None and (how.task is not None or how.process is not None):
+            fact = f"'{verb.name if verb is not None else ''}' is decided by {'people' if how.task else 'its process'}"
+            hint = "Complete the task that it opened." if how.task else "Its process ends it."
+            raise RejectedError(
+                Rejection("forbidden", "complete", "task", result.correlation_id[:200], fact, hint)
+            )  # fmt: skip
 
     async def page(
         self, lifecycle: str, state: str, subject: str, before: str, limit: int
@@ -149,12 +183,16 @@ class LifecycleOperations:
             [each.correlation_id for each in before.open_tasks()], [each.key for each in target.requirements],
             not is_dry,
         )  # fmt: skip
-        if not is_dry:
-            material = await self._instances.material(aggregate)
-            moved = msgspec.structs.replace(material, definition=chosen.definition, hash=chosen.hash)
-            command = c.Migrate(material=moved, number=chosen.number, state=target.name, reason=reason)
-            await self._instances.ask(id, self._origin, command)
-        return plan
+        if is_dry:
+            return plan
+        material = await self._instances.material(aggregate)
+        moved = msgspec.structs.replace(material, definition=chosen.definition, hash=chosen.hash)
+        command = c.Migrate(
+            material=moved, before=material.definition, before_hash=material.hash, number=chosen.number,
+            state=target.name, reason=reason,
+        )  # fmt: skip
+        answer, _ = await self._instances.ask(id, self._origin, command)
+        return msgspec.structs.replace(plan, is_done=(done := answer in ("migrated", "replayed")), is_proposed=not done)
 
     # --- definitions ---------------------------------------------------------------------------------------------
 
@@ -193,13 +231,6 @@ def version_views(state: LifecycleVersions) -> list[LifecycleVersionView]:
 
 def finding(problem: Problem) -> LifecycleFinding:
     return LifecycleFinding(problem.code, problem.severity, problem.line, problem.column, problem.reason, problem.hint)
-
-
-def verbs_of(definition: Lifecycle) -> list[str]:
-    """The verbs that an instance may call or offer; of none nobody knows where its data come from."""
-    resolutions = [each.resolution for state in definition.states for each in state.requirements]
-    found = [each.verb for each in resolutions if each is not None] + [each.verb for each in definition.actions]
-    return list(dict.fromkeys(found)) or UNKNOWN
 
 
 def _shown(value: Any) -> Any:

@@ -12,6 +12,7 @@ from perdure.app.lifecycles.views import (
     LifecycleStatus,
     MoveView,
     PendingTaskView,
+    ProposedMigration,
     RequirementView,
     StuckView,
     TransitionView,
@@ -19,6 +20,7 @@ from perdure.app.lifecycles.views import (
 from perdure.journal.facts import fact_kind
 from perdure.kernel.kernel import Aggregate
 from perdure.lifecycles.instances import LifecycleInstances
+from perdure.lifecycles.machine.agreements import is_proposed
 from perdure.lifecycles.machine.decide import tries
 from perdure.lifecycles.machine.definition import Action, Lifecycle, Requirement
 from perdure.lifecycles.machine.judgements import (
@@ -30,7 +32,7 @@ from perdure.lifecycles.machine.judgements import (
     needed_facts,
 )
 from perdure.lifecycles.machine.names import Names, UnknownName, resolved
-from perdure.lifecycles.machine.state import Instance, Move, Task
+from perdure.lifecycles.machine.state import Instance, Move, Proposal, Task
 from perdure.moments import iso
 from perdure.sources import Sources, id_text
 from perdure.verbs.sexpr import write
@@ -64,7 +66,7 @@ class StatusBuilder:
             _transitions(state, judged), _actions(definition, state, names), [task_view(each) for each in state.tasks],
             [_move(each) for each in state.history],
             StuckView(state.stuck.code, state.stuck.text, _time(state.stuck.at)) if state.stuck is not None else None,
-            aggregate.version,
+            aggregate.version, _migration(state.proposal),
         )  # fmt: skip
 
     async def _facts(self, aggregate: Aggregate, definition: Lifecycle, names: Names) -> dict[str, Any]:
@@ -157,6 +159,12 @@ def _move(move: Move) -> MoveView:
     return MoveView(move.source, move.target, move.cause, _time(move.at), move.by, move.reason)
 
 
+def _migration(proposal: Proposal | None) -> ProposedMigration | None:
+    if proposal is None or not proposal.number:
+        return None
+    return ProposedMigration(proposal.number, proposal.target, proposal.by, proposal.reason)
+
+
 def _transitions(state: Instance, judged: JudgedState) -> list[TransitionView]:
     due = {each.transition: each.at for each in state.deadlines}
     proposal = state.proposal
@@ -164,7 +172,7 @@ def _transitions(state: Instance, judged: JudgedState) -> list[TransitionView]:
         TransitionView(
             each.target, each.mode, each.description, judgement.holds, list(judgement.missing), each.role,
             each.needs_reason, each.four_eyes,
-            proposal.by if proposal is not None and proposal.target == each.target and each.four_eyes else "",
+            proposal.by if proposal is not None and each.four_eyes and is_proposed(state, each.target) else "",
             iso(due[at]) if at in due else None,
         )
         for at, each, judgement in judged.transitions

@@ -98,6 +98,15 @@ class StuckView(msgspec.Struct, frozen=True):
     since: str
 
 
+class ProposedMigration(msgspec.Struct, frozen=True):
+    """A migration past a decision, which waits for a second person who could have taken it."""
+
+    version: int
+    state: str
+    by: str
+    reason: str
+
+
 class LifecycleItem(msgspec.Struct, frozen=True):
     """An instance in a list."""
 
@@ -137,6 +146,7 @@ class LifecycleStatus(msgspec.Struct, frozen=True):
     history: list[MoveView]
     stuck: StuckView | None
     sequence: int
+    migration: ProposedMigration | None = None
 
 
 class LifecycleBegun(msgspec.Struct, frozen=True):
@@ -147,10 +157,14 @@ class LifecycleBegun(msgspec.Struct, frozen=True):
 
 
 class TransitionAnswer(msgspec.Struct, frozen=True):
-    """`moved`, or `proposed` where a second person has to agree."""
+    """`moved`, or `proposed` where a second person has to agree.
+
+    `reopened` is proposed anew, because what the first person proposed it by has `changed` since.
+    """
 
     answer: str
     instance: LifecycleStatus
+    changed: list[str] = []
 
 
 class LifecycleVersionView(msgspec.Struct, frozen=True):
@@ -186,7 +200,10 @@ class DeployedLifecycle(msgspec.Struct, frozen=True):
 
 
 class MigrationPlan(msgspec.Struct, frozen=True):
-    """What a migration does, or would do where it is a dry run."""
+    """What a migration does, or would do where it is a dry run.
+
+    One that leads past a decision of some people, or of two, waits for a second one: until then nothing is done.
+    """
 
     id: str
     source_version: int
@@ -196,6 +213,7 @@ class MigrationPlan(msgspec.Struct, frozen=True):
     cancelled_tasks: list[str]
     requirements: list[str]
     is_done: bool
+    is_proposed: bool = False
 
 
 class TaskReceipt(msgspec.Struct, frozen=True):

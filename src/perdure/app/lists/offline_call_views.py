@@ -31,5 +31,5 @@ def _no_mode(step: Step) -> str:
     return ""
 
 
-def _no_sentence(verb: str, version: int, args: Any) -> str:
+def _no_sentence(step: Step, args: Any) -> str:
     return ""

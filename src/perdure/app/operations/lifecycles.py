@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import msgspec
 
-from perdure.app.lifecycles.lifecycles import verbs_of
 from perdure.app.lifecycles.views import (
     DeployedLifecycle,
     EntryView,
@@ -24,7 +23,8 @@ from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Reached, Request, Route, operation
 from perdure.app.operations.request_fields import Data, Id, Limit, Name, Nothing, Number, Version
 from perdure.app.operations.verb_scopes import DISCOVERED, REDACTED
-from perdure.errors import RejectedError, Rejection
+from perdure.app.runbooks.confirmation import check_confirmed, plan_of_call, plan_of_lifecycle, use_confirmation
+from perdure.app.runbooks.views import PlanView
 from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine.commands import CargoItem
 from perdure.lifecycles.task_results import Status, TaskResult
@@ -34,16 +34,23 @@ Reason = Annotated[str, msgspec.Meta(max_length=2000)]
 
 
 async def _verbs_of_instance(context: Context, request: Any) -> list[str]:
-    _, definition = await context.perdure.lifecycle_operations.definition_of(request.id)
-    return verbs_of(definition)
+    desk = context.perdure.lifecycle_operations
+    _, definition = await desk.definition_of(request.id)
+    return await desk.verbs.of(definition)
 
 
 async def _verbs_of_definition(context: Context, request: Any) -> list[str]:
-    return verbs_of(await context.perdure.lifecycle_operations.definition(request.lifecycle, request.version))
+    desk = context.perdure.lifecycle_operations
+    return await desk.verbs.of(await desk.definition(request.lifecycle, request.version))
+
+
+async def _verbs_of_lifecycle(context: Context, request: Any) -> list[str]:
+    return await context.perdure.lifecycle_operations.verbs.of_all(request.lifecycle)
 
 
 VERBS_OF_INSTANCE = Reached(_verbs_of_instance)
 VERBS_OF_DEFINITION = Reached(_verbs_of_definition)
+VERBS_OF_LIFECYCLE = Reached(_verbs_of_lifecycle)
 
 
 class StartLifecycle(Request, frozen=True):
@@ -53,6 +60,8 @@ class StartLifecycle(Request, frozen=True):
     subject: Name
     context: Data = msgspec.field(default_factory=dict)
     version: Version = None
+    confirm: str = ""
+    phrase: str = ""
 
 
 class ShowLifecycle(Request, frozen=True):
@@ -74,6 +83,8 @@ class ResolveBlocker(Request, frozen=True):
 
     id: Id
     key: Name
+    confirm: str = ""
+    phrase: str = ""
 
 
 class CancelLifecycle(Request, frozen=True):
@@ -91,6 +102,8 @@ class MigrateLifecycle(Request, frozen=True):
     state: str = ""
     reason: Reason = ""
     dry: bool = False
+    confirm: str = ""
+    phrase: str = ""
 
 
 class ListLifecycles(Request, frozen=True):
@@ -129,6 +142,8 @@ class LifecycleText(Request, frozen=True):
 
     yaml: str
     file: str = "<text>"
+    confirm: str = ""
+    phrase: str = ""
 
 
 class RetireLifecycle(Request, frozen=True):
@@ -147,10 +162,15 @@ class PendingTasks(msgspec.Struct, frozen=True):
 
 @operation("lifecycle.start", Route("POST", "/lifecycles", 201), tag=TAG, scope=VERBS_OF_DEFINITION, repeat="domain")
 async def start_lifecycle(context: Context, request: StartLifecycle) -> LifecycleBegun:
-    """Start a lifecycle for a subject, or find the one that is active for it."""
-    return await context.perdure.lifecycle_operations.start(
-        request.lifecycle, request.subject, request.context, request.version
-    )
+    """Start a lifecycle for a subject, or find the one that is active for it.
+
+    One that calls something grave by itself is confirmed first.
+    """
+    desk = context.perdure.lifecycle_operations
+    definition = await desk.definition(request.lifecycle, request.version)
+    plan = await plan_of_lifecycle(context.perdure, definition, {"subject": request.subject, "data": request.context})
+    await _confirmed(context, plan, request.confirm, request.phrase, "A person can start it.")
+    return await desk.start(request.lifecycle, request.subject, request.context, request.version)
 
 
 @operation("lifecycle.list", Route("GET", "/lifecycles"), tag=TAG, scope=REDACTED)
@@ -165,7 +185,7 @@ async def list_lifecycles(context: Context, request: ListLifecycles) -> Page[Lif
         place = (each.lifecycle, each.version)
         if place not in seen:
             _, definition = await desk.definition_of(each.id)
-            seen[place] = all(context.may("lifecycle.list", verb) for verb in verbs_of(definition))
+            seen[place] = not context.is_narrow or context.reaches(await desk.verbs.of(definition))
     return Page([each for each in items if seen[each.lifecycle, each.version]], after)
 
 
@@ -200,16 +220,20 @@ async def draw_lifecycle(context: Context, request: ShowLifecycle) -> LifecycleD
 @operation("lifecycle.transit", Route("POST", "/lifecycles/{id}/transition"), tag=TAG, scope=VERBS_OF_INSTANCE)
 async def transit_lifecycle(context: Context, request: Transit) -> TransitionAnswer:
     """Take a manual transition, or agree to one that another person proposed. No agent can."""
-    if context.principal.kind == "agent":
-        fact = f"'{context.principal.name}' is an agent, and people decide"
-        raise RejectedError(Rejection("forbidden", "move to", "state", request.target, fact))
     return await context.perdure.lifecycle_operations.transit(request.id, request.target, request.reason)
 
 
 @operation("lifecycle.resolve", Route("POST", "/lifecycles/{id}/resolve"), tag=TAG, scope=VERBS_OF_INSTANCE)
 async def resolve_blocker(context: Context, request: ResolveBlocker) -> LifecycleStatus:
-    """Call the resolution of a blocker; the pending task it leaves is in the answer."""
-    return await context.perdure.lifecycle_operations.resolve(request.id, request.key)
+    """Call the resolution of a blocker; the pending task it leaves is in the answer.
+
+    A grave one is confirmed as a call of its verb is.
+    """
+    call = await context.perdure.lifecycle_operations.resolution(request.id, request.key)
+    if call is not None:
+        plan = await plan_of_call(context.perdure, call.verb, call.args)
+        await _confirmed(context, plan, request.confirm, request.phrase, "A person can resolve it.")
+    return await context.perdure.lifecycle_operations.resolve(request.id, request.key, call.verb if call else "")
 
 
 @operation("lifecycle.look", Route("POST", "/lifecycles/{id}/look"), tag=TAG, scope=VERBS_OF_INSTANCE)
@@ -229,8 +253,12 @@ async def migrate_lifecycle(context: Context, request: MigrateLifecycle) -> Migr
     """Let an instance go on under another version; a dry run says what that changes."""
     desk = context.perdure.lifecycle_operations
     aggregate, _ = await desk.definition_of(request.id)
-    for verb in verbs_of(await desk.definition(aggregate.state.lifecycle, request.version)):
-        context.check("lifecycle.migrate", verb)
+    definition = await desk.definition(aggregate.state.lifecycle, request.version)
+    if context.is_narrow:
+        context.check_all("lifecycle.migrate", await desk.verbs.of(definition))
+    if not request.dry:
+        plan = await plan_of_lifecycle(context.perdure, definition, {"instance": request.id})
+        await _confirmed(context, plan, request.confirm, request.phrase, "A person can migrate it.")
     return await desk.migrate(request.id, request.version, request.state, request.reason, request.dry)
 
 
@@ -241,8 +269,8 @@ async def send_task_result(context: Context, request: SendTaskResult) -> TaskRec
     """Bring the result of a pending task; the same result counts once, and a late one changes nothing."""
     desk = context.perdure.lifecycle_operations
     _, definition = await desk.definition_of(request.correlation_id.partition(":")[0])
-    for verb in verbs_of(definition):
-        context.check("task-result.send", verb)
+    if context.is_narrow:
+        context.check_all("task-result.send", await desk.verbs.of(definition))
     return await desk.receive(
         TaskResult(
             request.correlation_id, request.status, request.cargo_type, request.cargo_ref, request.error,
@@ -253,32 +281,47 @@ async def send_task_result(context: Context, request: SendTaskResult) -> TaskRec
 
 @operation("lifecycle.list", Route("GET", "/lifecycle-definitions"), tag=TAG, scope=REDACTED)
 async def list_lifecycle_definitions(context: Context, request: Nothing) -> Page[LifecycleVersionView]:
-    """Every version of every lifecycle, where the key reaches the verbs of the version."""
-    found = await context.perdure.lifecycle_operations.definitions()
-    return Page([each for each in found if await _is_reached(context, each)])
-
-
-async def _is_reached(context: Context, version: LifecycleVersionView) -> bool:
+    """Every version of every lifecycle. Lifecycles of verbs that a key does not reach are left out."""
     desk = context.perdure.lifecycle_operations
-    return not context.is_narrow or context.reaches(verbs_of(await desk.definition(version.lifecycle, version.version)))
+    found = await desk.definitions()
+    if context.is_narrow:
+        names = dict.fromkeys(each.lifecycle for each in found)
+        reached = {name for name in names if context.reaches(await desk.verbs.of_all(name))}
+        found = [each for each in found if each.lifecycle in reached]
+    return Page(found)
 
 
 @operation("lifecycle.deploy", Route("POST", "/lifecycle-definitions", 201), tag=TAG, scope=DISCOVERED)
 async def deploy_lifecycle(context: Context, request: LifecycleText) -> DeployedLifecycle:
-    """Deploy a lifecycle for the tenant; the same content again is the same version, running instances keep theirs."""
-    machine = context.runtime.lifecycles.machine
-    for verb in verbs_of(read_lifecycle(request.yaml, request.file, machine.table).definition):
-        context.check("lifecycle.deploy", verb)
-    return await context.perdure.lifecycle_operations.deploy(request.yaml, request.file)
+    """Deploy a lifecycle for the tenant; the same content again is the same version, running instances keep theirs.
+
+    What calls something grave by itself is deployed by a person, who confirms it for all those times.
+    """
+    desk, table = context.perdure.lifecycle_operations, context.runtime.lifecycles.machine.table
+    definition = read_lifecycle(request.yaml, request.file, table).definition
+    if context.is_narrow:
+        before = [await desk.verbs.of(each) for each in await desk.verbs.versions(definition.name)]
+        verbs = [*await desk.verbs.of(definition), *(name for names in before for name in names)]
+        context.check_all("lifecycle.deploy", verbs)
+    plan = await plan_of_lifecycle(context.perdure, definition, {"deploy": definition.name})
+    await _confirmed(context, plan, request.confirm, request.phrase, "A person can deploy it.")
+    return await desk.deploy(request.yaml, request.file)
 
 
 @operation(
     "lifecycle.retire",
     Route("POST", "/lifecycle-definitions/{lifecycle}/versions/{version}/retire"),
     tag=TAG,
-    scope=VERBS_OF_DEFINITION,
+    scope=VERBS_OF_LIFECYCLE,
 )
 async def retire_lifecycle(context: Context, request: RetireLifecycle) -> Page[LifecycleVersionView]:
     """No instance begins under that version any more; those that run go on."""
     found = await context.perdure.lifecycle_operations.retire(request.lifecycle, request.version, request.reason)
     return Page(found)
+
+
+async def _confirmed(context: Context, plan: PlanView, confirm: str, phrase: str, hint: str) -> None:
+    """Let what is grave be done only when a person confirms it; the owner of the store is asked nothing."""
+    if not context.is_owner:
+        await check_confirmed(plan, context.principal, confirm, phrase, else_hint=hint)
+        await use_confirmation(context.perdure, context.principal, plan, confirm, context.idempotency_key)

@@ -10,10 +10,13 @@ import msgspec
 
 from perdure.access.principal import Principal
 from perdure.app.access.data_verbs import UNKNOWN
+from perdure.app.lifecycles.lifecycle_verbs import called_unasked
 from perdure.app.processes.model_review import Proposed
 from perdure.app.runbooks.views import PlannedStepView, PlanView, phrase_of
 from perdure.engine import Vet
 from perdure.errors import ConfirmationRequiredError, Rejection
+from perdure.lifecycles.content import content_of
+from perdure.lifecycles.machine.definition import Lifecycle
 from perdure.payload import data_hash, digest, digest_text
 from perdure.runbooks.language.dry_run import tier_reason
 from perdure.runbooks.plan import Plan, StepPlan
@@ -141,6 +144,22 @@ def plan_of_starts(perdure: Perdure, starts: Sequence[ProcessStart], data: Mappi
 def call_plan(perdure: Perdure, verb: str, args: Mapping[str, Any] | None = None, version: int | None = None) -> Plan:
     """The plan whose only step is the call."""
     return Plan(steps=(_step(perdure, "call", verb, args, version),))
+
+
+async def plan_of_lifecycle(perdure: Perdure, definition: Lifecycle, asked: Mapping[str, Any]) -> PlanView:
+    """A lifecycle as a plan: the calls that it makes by itself, with nobody to ask."""
+    name, verbs = definition.name, called_unasked(definition)
+    steps = [
+        PlannedStepView(f"call-{number}", number, verb, f"Call {verb} whenever {name} needs it")
+        for number, verb in enumerate(verbs, 1)
+    ]
+    hash = data_hash([digest_text(digest(content_of(definition))), dict(asked)])
+    view = msgspec.structs.replace(NOTHING, plan_hash=hash, steps=steps)
+    for each in verbs:
+        if (verb := perdure.catalogue.find(each)) is not None:
+            found = await perdure.processes.consequence_of_verb(verb)
+            view = raised(view, found.tier, f"{name} calls {verb.name} by itself")
+    return view
 
 
 async def check_deployment(context: Context, proposed: Proposed, confirm: str = "", phrase: str = "") -> None:

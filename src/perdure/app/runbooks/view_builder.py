@@ -91,8 +91,8 @@ class RunbookViews:
         proposal = await proposal_of(self._runtime.store, aggregate, step)
         view = step_view(aggregate, number, plan, args, result, carrier, proposal)
         view = msgspec.structs.replace(view, mode=self._mode(step))
-        verb = self._runtime.catalogue.find(step.verb, step.version) if step.verb and args is not None else None
-        return view if verb is None else msgspec.structs.replace(view, sentence=verb.sentence(args) or view.sentence)
+        told = self._conductor.texts.sentence(step, args) if step.verb and args is not None else ""
+        return msgspec.structs.replace(view, sentence=told) if told else view
 
     async def _plan(self, aggregate: Aggregate, number: int) -> StepPlan | None:
         try:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from perdure.errors import InvariantBroken
 from perdure.lifecycles.machine import entries as e
+from perdure.lifecycles.machine.agreements import seen_by
 from perdure.lifecycles.machine.state import (
     MAX_CLOSED_TASKS,
     MAX_HISTORY,
@@ -23,8 +24,9 @@ from perdure.lifecycles.machine.state import (
 def apply(state: Instance | None, entry: e.LifecycleEntry) -> Instance:
     if isinstance(entry, e.LifecycleStarted):
         return Instance(
-            STATE_VERSION, entry.lifecycle, entry.number, entry.hash, entry.subject, entry.context, entry.at, entry.by
-        )
+            STATE_VERSION, entry.lifecycle, entry.number, entry.hash, entry.subject, entry.context, entry.at, entry.by,
+            behind=entry.behind,
+        )  # fmt: skip
     if state is None:
         raise InvariantBroken("apply", "entry", type(entry).__name__, "no instance was started")
     state = replace(state, round=state.round + 1)
@@ -40,7 +42,7 @@ def apply(state: Instance | None, entry: e.LifecycleEntry) -> Instance:
         case e.InterestChanged():
             return replace(state, interest=entry.interest, is_due=True)
         case e.TransitionProposed():
-            return replace(state, proposal=Proposal(entry.target, entry.by, entry.names, entry.reason, entry.at))
+            return replace(state, proposal=_proposal(state, entry))
         case e.DeadlinePassed():
             left = tuple(each for each in state.deadlines if each.at != entry.due)
             return replace(state, deadlines=left, is_overdue=True, blocked=entry.blocked or state.blocked)
@@ -48,6 +50,11 @@ def apply(state: Instance | None, entry: e.LifecycleEntry) -> Instance:
             return replace(state, is_due=True, hops=0, stuck=None)
         case _:
             assert_never(entry)
+
+
+def _proposal(state: Instance, entry: e.TransitionProposed) -> Proposal:
+    seen = seen_by(state.context, entry.facts)
+    return Proposal(entry.target, entry.by, entry.names, entry.reason, entry.at, entry.number, seen)
 
 
 def _of_whole(
@@ -99,7 +106,7 @@ def _requested(state: Instance, entry: e.TaskRequested) -> Instance:
     number = max((task.number for task in state.tasks), default=0) + 1
     task = Task(
         number, entry.correlation_id, entry.key, entry.blocker, entry.verb, entry.attempt, state.visit, entry.at,
-        entry.by, entry.expires_at, entry.expected,
+        entry.by, entry.expires_at, entry.expected, behind=entry.behind,
     )  # fmt: skip
     closed = [each for each in state.tasks if not each.is_open and each.visit != state.visit]
     forgotten = {each.number for each in closed[: max(0, len(closed) - MAX_CLOSED_TASKS)]}

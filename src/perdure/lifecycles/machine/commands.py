@@ -53,10 +53,11 @@ class PassDeadline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RequestTask(msgspec.Struct, frozen=True, kw_only=True):
-    """A person asks for the resolution of a blocker."""
+    """A person asks for the resolution of a blocker; where a verb is named, by that verb and no other."""
 
     view: View
     key: str
+    verb: str = ""
 
 
 class CargoItem(msgspec.Struct, frozen=True):
@@ -102,9 +103,11 @@ class LookAgain(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Migrate(msgspec.Struct, frozen=True, kw_only=True):
-    """Go on under another version; `state` is where, `material` the new definition."""
+    """Go on under another version; `state` is where, `material` the new definition, `before` the present one."""
 
     material: Material
+    before: Lifecycle
+    before_hash: bytes
     number: int
     state: str
     reason: str

@@ -5,10 +5,20 @@ from __future__ import annotations
 from typing import NamedTuple, assert_never
 
 from perdure.errors import Rejection
+from perdure.human_tasks import AGENT
 from perdure.journal import Decision, Origin
 from perdure.lifecycles.guards.guard_table import GuardTable
 from perdure.lifecycles.machine import commands as c
 from perdure.lifecycles.machine import entries as e
+from perdure.lifecycles.machine.agreements import (
+    changed_since,
+    decisions_avoided,
+    is_proposed,
+    proposal_of,
+    refused_override,
+    refused_second,
+    seen_by,
+)
 from perdure.lifecycles.machine.definition import Requirement, Transition
 from perdure.lifecycles.machine.judgements import (
     JudgedState,
@@ -115,7 +125,7 @@ def _start(at: Setting, state: Instance | None, command: c.Start) -> Decision | 
     material, definition = command.material, command.material.definition
     begun = e.LifecycleStarted(
         definition.name, command.number, material.hash, command.subject, material.context_hash, at.now,
-        at.origin.principal,
+        at.origin.principal, at.origin.behind,
     )  # fmt: skip
     entered = _entered(at, material, command.subject, definition.initial.name, "", "start")
     if isinstance(entered, Rejection):
@@ -241,11 +251,13 @@ def _requested(at: Setting, state: Instance, requirement: Requirement) -> e.Task
     resolution = requirement.resolution
     assert resolution is not None
     attempt = state.asked.get(requirement.key, 0) + 1
+    others = dict.fromkeys((*at.origin.behind, state.started_by, *state.behind))
+    behind = tuple(each for each in others if each != at.origin.principal)
     expires = resolution.expires_seconds
     return e.TaskRequested(
         correlation_id(at.letters, requirement.blocker, requirement.key, attempt), requirement.key,
         requirement.blocker, resolution.verb, attempt, at.now, at.origin.principal,
-        at.now + round(expires * SECOND) if expires is not None else 0, resolution.expected,
+        at.now + round(expires * SECOND) if expires is not None else 0, resolution.expected, behind,
     )  # fmt: skip
 
 
@@ -264,6 +276,9 @@ def _request(at: Setting, state: Instance, command: c.RequestTask) -> Decision |
         return Rejection("wrong_state", "resolve", "blocker", key, "it is met")
     if requirement.resolution is None:
         return Rejection("blocked", "resolve", "blocker", key, "its definition names no call that would open it")
+    if command.verb not in ("", requirement.resolution.verb):
+        fact = f"it went on meanwhile, and '{requirement.resolution.verb}' would be called"
+        return Rejection("wrong_state", "resolve", "blocker", key, fact, "Look at it again.")
     if (open_task := next((task for task in state.open_tasks() if task.key == key), None)) is not None:
         fact = f"it was asked for already, under '{open_task.correlation_id}'"
         return Rejection("already_exists", "resolve", "blocker", key, fact)
@@ -298,6 +313,9 @@ def _transit(at: Setting, state: Instance, command: c.Transit) -> Decision | Rej
 def _unfit(at: Setting, transition: Transition, command: c.Transit) -> Rejection | None:
     """Why who asks may not take a transition, or not in this way."""
     target = transition.target
+    if at.origin.principal.startswith(AGENT):
+        fact = f"'{at.origin.principal}' is an agent, and people decide"
+        return Rejection("forbidden", "move to", "state", target, fact)
     if transition.role and transition.role not in at.origin.groups:
         fact = f"'{at.origin.principal}' does not belong to '{transition.role}'"
         return Rejection("forbidden", "move to", "state", target, fact)
@@ -310,16 +328,14 @@ def _unfit(at: Setting, transition: Transition, command: c.Transit) -> Rejection
 
 def _agreed(at: Setting, state: Instance, command: c.Transit, transition: Transition) -> Decision | Rejection:
     """The first person proposes; a second one, behind whom the first does not stand, moves."""
-    proposal, names = state.proposal, at.origin.names
-    if proposal is None or proposal.target != transition.target:
-        read = facts_read(command.view.facts)
-        proposed = e.TransitionProposed(
-            transition.target, at.origin.principal, names, command.reason, at.now, read
-        )  # fmt: skip
+    proposal, read = state.proposal, facts_read(command.view.facts)
+    proposed = proposal_of(at.origin, transition.target, command.reason, at.now, read)
+    if proposal is None or not is_proposed(state, transition.target):
         return Decision((proposed,), "proposed")
-    if not set(names).isdisjoint(proposal.names):
-        fact = f"'{proposal.by}' proposed it, and a second person has to agree"
-        return Rejection("forbidden", "move to", "state", transition.target, fact)
+    if changed := changed_since(proposal, seen_by(state.context, read)):
+        return Decision((proposed,), " ".join(("reopened", *changed)))
+    if refused := refused_second(proposal, at.origin, "move to", "state", transition.target):
+        return refused
     reason = command.reason or proposal.reason
     return _moved(at, state, command.view, transition, "manual", reason)
 
@@ -344,7 +360,7 @@ def _migrate(at: Setting, state: Instance, command: c.Migrate) -> Decision | Rej
     if definition.name != state.lifecycle:
         fact = f"it is an instance of '{state.lifecycle}'"
         return Rejection("invalid", "migrate", "lifecycle", at.letters, fact)
-    if command.material.context_hash != state.context:
+    if command.material.context_hash != state.context or command.before_hash != state.hash:
         return stale(state, at.letters)
     if command.material.hash == state.hash and command.state == state.state:
         return Decision((), "replayed")
@@ -353,12 +369,33 @@ def _migrate(at: Setting, state: Instance, command: c.Migrate) -> Decision | Rej
         fact = f"version {command.number} has no state '{command.state}'"
         hint = f"Say which of its states stands for it: {', '.join(each.name for each in definition.states)}."
         return Rejection("invalid", "migrate", "lifecycle", at.letters, fact, hint)
+    avoided = decisions_avoided(command.before, definition, state.state, command.state)
+    if avoided and (waits := _overridden(at, state, command, avoided)) is not None:
+        return waits
     migrated = e.LifecycleMigrated(command.number, command.material.hash, at.now, at.origin.principal, command.reason)
     entered = _entered(at, command.material, state.subject, target.name, state.state, "migration", command.reason)
     if isinstance(entered, Rejection):
         return entered
     ended = (e.LifecycleEnded("completed", at.now, at.origin.principal),) if target.is_terminal else ()
     return Decision((*closing(state, "the definition changed", at.now), migrated, entered, *ended), "migrated")
+
+
+def _overridden(
+    at: Setting, state: Instance, command: c.Migrate, avoided: tuple[Transition, ...]
+) -> Decision | Rejection | None:
+    """A migration past a decision waits for a second person who could have taken it; None once they agree."""
+    if not command.reason.strip() or len(command.reason) > MAX_REASON:
+        fact = f"it leads past a decision, and that needs a reason of at most {MAX_REASON:,} characters"
+        return Rejection("invalid", "migrate", "lifecycle", at.letters, fact)
+    proposal = state.proposal
+    if proposal is None or not is_proposed(state, command.state, command.number):
+        proposed = proposal_of(at.origin, command.state, command.reason, at.now, number=command.number)
+        return Decision((proposed,), "proposed")
+    if changed := changed_since(proposal, seen_by(state.context, ())):
+        proposed = proposal_of(at.origin, command.state, command.reason, at.now, number=command.number)
+        return Decision((proposed,), " ".join(("reopened", *changed)))
+    refused = refused_second(proposal, at.origin, "migrate", "lifecycle", at.letters)
+    return refused or refused_override(avoided, at.origin, at.letters)
 
 
 def _erase(at: Setting, state: Instance, command: c.Erase) -> Decision | Rejection:

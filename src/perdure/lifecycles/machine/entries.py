@@ -17,6 +17,7 @@ class LifecycleStarted(Compact, frozen=True, tag=1):
     context: bytes
     at: int
     by: str
+    behind: tuple[str, ...] = ()
 
 
 class StateEntered(Compact, frozen=True, tag=2):
@@ -54,6 +55,7 @@ class TaskRequested(Compact, frozen=True, tag=4):
     by: str
     expires_at: int
     expected: int
+    behind: tuple[str, ...] = ()
 
 
 class TaskResultReceived(Compact, frozen=True, tag=5):
@@ -81,7 +83,7 @@ class TaskClosed(Compact, frozen=True, tag=6):
 
 
 class TransitionProposed(Compact, frozen=True, tag=7):
-    """A person wants a transition that a second one has to agree to."""
+    """A person wants a transition, or a migration to version `number`, that a second one has to agree to."""
 
     target: str
     by: str
@@ -89,6 +91,7 @@ class TransitionProposed(Compact, frozen=True, tag=7):
     reason: str
     at: int
     facts: tuple[FactRead, ...] = ()
+    number: int = 0
 
 
 class DeadlinePassed(Compact, frozen=True, tag=8):

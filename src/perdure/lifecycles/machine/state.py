@@ -79,6 +79,8 @@ class Task(Compact, frozen=True):
     closed_at: int = 0
     cargo: tuple[str, ...] = ()
     error: str = ""
+    behind: tuple[str, ...] = ()
+    """Who stands behind whoever asked."""
 
     @property
     def is_open(self) -> bool:
@@ -97,13 +99,17 @@ class Move(Compact, frozen=True):
 
 
 class Proposal(Compact, frozen=True):
-    """A transition that one person wants and a second has to agree to."""
+    """A transition, or a migration to a version, that one person wants and a second has to agree to."""
 
     target: str
     by: str
     names: tuple[str, ...]
     reason: str
     at: int
+    number: int = 0
+    """The version that a migration leads to; 0 for a transition."""
+    seen: tuple[FactRead, ...] = ()
+    """What it was proposed by: the context and each fact, with their hashes."""
 
 
 class Stuck(Compact, frozen=True):
@@ -148,6 +154,8 @@ class Instance(msgspec.Struct, frozen=True, array_like=True):
     history: tuple[Move, ...] = ()
     stuck: Stuck | None = None
     is_erased: bool = False
+    behind: tuple[str, ...] = ()
+    """Who stands behind whoever started it."""
 
     @property
     def is_over(self) -> bool:

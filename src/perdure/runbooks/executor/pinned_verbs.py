@@ -11,10 +11,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
-from perdure.runbooks.machine.state import short
+from perdure.runbooks.machine.state import Step, short
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.definition import VerbDefinition, same_verb_name
 
@@ -59,6 +60,11 @@ class PinnedVerbs:
         if loaded is None or short(_hash(loaded)) == definition:
             return loaded
         return next((self.find(name, version, each) for each in self._bodies if short(each) == definition), None)
+
+    def sentence(self, step: Step, args: dict[str, Any] | None) -> str:
+        """A step in the words of the text it is pinned to, or of the loaded one where that is not known here."""
+        verb = self.find(step.verb, step.version, step.definition) or self._catalogue.find(step.verb, step.version)
+        return verb.sentence(args or {}) if verb is not None else ""
 
 
 def _hash(verb: Verb) -> bytes:

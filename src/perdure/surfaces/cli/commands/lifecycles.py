@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,6 +10,7 @@ import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.argument_values import json_object
+from perdure.surfaces.cli.commands.calls import Confirm, Phrase, agreed
 from perdure.surfaces.cli.exit_codes import FAILED
 from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import load_project, load_verbs, open_store
@@ -25,11 +27,14 @@ async def start(
     subject: Annotated[str, typer.Argument(metavar="SUBJECT", help="Whom or what it is about.", show_default=False)],
     names: Annotated[str | None, typer.Option("--context", metavar="JSON", help="What `$names` stand for.")] = None,
     version: VersionOption = None,
+    confirm: Confirm = "",
+    phrase: Phrase = "",
 ) -> None:
     """Start a lifecycle for a subject, or find the one that is active for it."""
     given = json_object("--context", names) or {}
     async with open_store(settings, "caller") as perdure:
-        begun = await perdure.lifecycles.start(lifecycle, subject, given, version=version)
+        act = partial(perdure.lifecycles.start, lifecycle, subject, given, version=version)
+        begun = await agreed(settings, perdure, act, confirm, phrase)
         output.show(settings, begun, lambda: output.tables("lifecycle_tables").status_picture(begun.instance))
 
 
@@ -69,10 +74,13 @@ async def resolve(
     settings: Settings,
     id: InstanceWord,
     key: Annotated[str, typer.Argument(metavar="BLOCKER", help="The blocker's key.", show_default=False)],
+    confirm: Confirm = "",
+    phrase: Phrase = "",
 ) -> None:
     """Call the resolution of a blocker."""
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        status = await perdure.lifecycles.resolve(id, key)
+        act = partial(perdure.lifecycles.resolve, id, key)
+        status = await agreed(settings, perdure, act, confirm, phrase)
         output.show(settings, status, lambda: output.tables("lifecycle_tables").status_picture(status))
 
 
@@ -97,10 +105,13 @@ async def migrate(
     state: Annotated[str, typer.Option("--state", help="The state that stands for its own there.")] = "",
     reason: Reason = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what that changes.")] = False,
+    confirm: Confirm = "",
+    phrase: Phrase = "",
 ) -> None:
     """Let an instance go on under another version."""
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        plan = await perdure.lifecycles.migrate(id, version=version, state=state, reason=reason, dry=dry_run)
+        act = partial(perdure.lifecycles.migrate, id, version=version, state=state, reason=reason, dry=dry_run)
+        plan = await agreed(settings, perdure, act, confirm, phrase)
         output.show(settings, plan, lambda: output.tables("lifecycle_tables").plan_picture(plan))
 
 
@@ -155,10 +166,13 @@ async def definitions(settings: Settings) -> None:
 async def deploy(
     settings: Settings,
     files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Lifecycle files.", show_default=False)],
+    confirm: Confirm = "",
+    phrase: Phrase = "",
 ) -> None:
     """Check lifecycle files and deploy them; the same content again is the same version."""
     async with open_store(settings, "caller") as perdure:
-        found = [await perdure.lifecycles.deploy(_text(each), file=str(each)) for each in files]
+        acts = [partial(perdure.lifecycles.deploy, _text(each), file=str(each)) for each in files]
+        found = [await agreed(settings, perdure, act, confirm, phrase) for act in acts]
         lines = [f"{each.lifecycle} version {each.version}{' (new)' if each.is_new else ''}" for each in found]
         output.show(settings, found, lambda: "\n".join(lines))
 

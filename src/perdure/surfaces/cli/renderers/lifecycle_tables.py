@@ -83,7 +83,8 @@ def history_picture(found: Sequence[EntryView]) -> RenderableType:
 
 
 def plan_picture(plan: MigrationPlan) -> RenderableType:
-    done = "migrated" if plan.is_done else "would migrate"
+    waiting = "was proposed, and a second person has to agree, to migrate" if plan.is_proposed else "would migrate"
+    done = "migrated" if plan.is_done else waiting
     text = f"{plan.id} {done} from version {plan.source_version} ({plan.source_state}) to {plan.target_version}"
     lines = [f"{text} ({plan.target_state})", *(f"  task {each} ends" for each in plan.cancelled_tasks)]
     return Text("\n".join([*lines, *(f"  requires {each}" for each in plan.requirements)]))
