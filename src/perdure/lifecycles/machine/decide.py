@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, assert_never
 
 from perdure.errors import Rejection
+from perdure.human_tasks import AGENT
 from perdure.journal import Decision, Origin
 from perdure.lifecycles.guards.guard_table import GuardTable
 from perdure.lifecycles.machine import commands as c
@@ -124,7 +125,7 @@ def _start(at: Setting, state: Instance | None, command: c.Start) -> Decision | 
     material, definition = command.material, command.material.definition
     begun = e.LifecycleStarted(
         definition.name, command.number, material.hash, command.subject, material.context_hash, at.now,
-        at.origin.principal,
+        at.origin.principal, at.origin.behind,
     )  # fmt: skip
     entered = _entered(at, material, command.subject, definition.initial.name, "", "start")
     if isinstance(entered, Rejection):
@@ -250,11 +251,13 @@ def _requested(at: Setting, state: Instance, requirement: Requirement) -> e.Task
     resolution = requirement.resolution
     assert resolution is not None
     attempt = state.asked.get(requirement.key, 0) + 1
+    others = dict.fromkeys((*at.origin.behind, state.started_by, *state.behind))
+    behind = tuple(each for each in others if each != at.origin.principal)
     expires = resolution.expires_seconds
     return e.TaskRequested(
         correlation_id(at.letters, requirement.blocker, requirement.key, attempt), requirement.key,
         requirement.blocker, resolution.verb, attempt, at.now, at.origin.principal,
-        at.now + round(expires * SECOND) if expires is not None else 0, resolution.expected, at.origin.behind,
+        at.now + round(expires * SECOND) if expires is not None else 0, resolution.expected, behind,
     )  # fmt: skip
 
 
@@ -310,6 +313,9 @@ def _transit(at: Setting, state: Instance, command: c.Transit) -> Decision | Rej
 def _unfit(at: Setting, transition: Transition, command: c.Transit) -> Rejection | None:
     """Why who asks may not take a transition, or not in this way."""
     target = transition.target
+    if at.origin.principal.startswith(AGENT):
+        fact = f"'{at.origin.principal}' is an agent, and people decide"
+        return Rejection("forbidden", "move to", "state", target, fact)
     if transition.role and transition.role not in at.origin.groups:
         fact = f"'{at.origin.principal}' does not belong to '{transition.role}'"
         return Rejection("forbidden", "move to", "state", target, fact)
