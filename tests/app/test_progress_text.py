@@ -101,3 +101,13 @@ async def test_a_call_is_shown_with_its_sentence_wherever_it_is_shown() -> None:
             assert [each["sentence"] for each in shown] == [text] * 2
             called = await server.sandbox.call(verb, {"what": "papers"})
             assert (called.sentence, (await server.sandbox.status(called.id)).sentence) == (text, text)
+
+
+@pytest.mark.req("V24", "X27")
+async def test_a_runbook_that_was_cancelled_before_anything_was_done_counts_no_steps_of_none() -> None:
+    async with served(verbs=CHECKED, handlers={}) as server:
+        run = await server.sandbox.runbooks.start("(w.wait :as @papers)")
+        await server.idle()
+        await server.sandbox.cancel(run.id, "not needed")
+        await server.idle()
+        assert (await server.sandbox.runbooks.show(run.id)).progress == "0 steps complete"

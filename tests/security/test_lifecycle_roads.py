@@ -175,6 +175,18 @@ async def test_whose_agent_asks_for_a_resolution_does_not_decide_it() -> None:
             await perdure.tasks.complete(task.key, {"cargo_ref": "document://default/d1"})
 
 
+async def test_who_starts_a_lifecycle_does_not_decide_what_it_asks_for_by_itself() -> None:
+    async with serving() as server:
+        text = file(verb="desk.approve", auto=True)
+        await server.of("ada").post("/api/lifecycle-definitions", {"yaml": text}, 201)
+        await server.of("rico").post("/api/lifecycles", {"lifecycle": "l", "subject": "c1"}, 201)
+        await server.idle()
+        (task,) = (await server.of("otto").get("/api/tasks"))["items"]
+        path, answer = f"/api/tasks/{task['key']}/complete", {"data": {"cargo_ref": "document://default/d1"}}
+        await server.of("rico").post(path, answer, 403)
+        await server.of("otto").post(path, answer)
+
+
 async def test_a_migration_past_a_decision_needs_a_second_person() -> None:
     async with serving() as server:
         id = await begun(server, file(guard="type: field_present, field: at", rules=EYES), at="once")
@@ -189,9 +201,19 @@ async def test_a_migration_past_a_decision_needs_a_second_person() -> None:
         await ada.post("/api/lifecycle-definitions", {"yaml": loose}, 201)
         assert (await ada.post(path, {"version": 2, "reason": "new rules"}))["is_done"] is False
         shown = await ada.get(f"/api/lifecycles/{id}")
-        assert (shown["version"], shown["state"]) == (1, "REVIEW")
+        assert (shown["version"], shown["state"], shown["migration"]["by"]) == (1, "REVIEW", "ada")
         assert (await server.of("otto").post(path, {"version": 2, "reason": "new rules"}))["is_done"] is True
         assert (await ada.get(f"/api/lifecycles/{id}"))["version"] == 2
+
+
+async def test_a_migration_past_what_a_state_requires_needs_a_second_person() -> None:
+    async with serving() as server:
+        id = await begun(server, file())
+        path, past = f"/api/lifecycles/{id}/migrate", {"version": 1, "state": "DONE", "reason": "in a hurry"}
+        assert (await server.of("agent:ann").post(path, past))["is_proposed"] is True
+        await server.of("agent:ann").post(path, past, 403)
+        assert (await server.of("ada").get(f"/api/lifecycles/{id}"))["state"] == "OPEN"
+        assert (await server.of("olga").post(path, past))["is_done"] is True
 
 
 async def test_who_agrees_to_a_transition_agrees_to_what_was_proposed() -> None:

@@ -54,6 +54,10 @@ export interface PlanView {
 export interface AmendmentView { number: number; target: "input" | "result"; reason: string; by: string; at: string | null; approved_by: string }
 export interface Correction { amendment: AmendmentView; data: Json }
 export interface EventView { sequence: number; at: string | null; entry: string; command: string; principal: string; data: Record<string, Json>; trace?: string; key?: string }
+export interface OutcomeEvent {
+  cursor: string; at: string | null; event: string; text: string; step: number; verb: string; kind: string; reason: string; sub_verb: string;
+  principal: string; refs: Record<string, string | number>; error: ErrorView | null;
+}
 export interface VerbRow { name: string; version: number; kind: string; description: string; consequence: Tier; sentences: string[]; domain?: string }
 export interface VerbView {
   name: string; version: number; versions: number[]; kind: string; description: string; consequence: Tier; domain: string;

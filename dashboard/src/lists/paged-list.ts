@@ -17,11 +17,11 @@ export interface Pages<T> {
 
 type Query = Record<string, string | number | boolean | null | undefined>;
 
-export function usePages<T>(path: string, query: Query, concerns: (event: LiveEvent) => boolean): Pages<T> {
+export function usePages<T>(path: string, query: Query, concerns: (event: LiveEvent) => boolean, settleMs?: number): Pages<T> {
   const asked = JSON.stringify([path, query]);
   const wanted = useRef({ asked, count: FIRST });
   if (wanted.current.asked !== asked) wanted.current = { asked, count: FIRST };
-  const from = useResource((signal) => loadPages<T>(path, query, wanted.current.count, signal), [asked], concerns);
+  const from = useResource((signal) => loadPages<T>(path, query, wanted.current.count, signal), [asked], concerns, settleMs);
   const more = () => {
     wanted.current.count = Math.min(MOST, wanted.current.count + MORE);
     from.reload();

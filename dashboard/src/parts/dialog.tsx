@@ -27,6 +27,8 @@ export function Dialog({ title, onClose, children, isWide = false }: DialogProps
   );
 }
 
+export interface Agreed { confirm?: string; phrase?: string }
+
 export interface ConfirmProps {
   title: string;
   /** What will happen, in a sentence. */
@@ -40,15 +42,18 @@ export interface ConfirmProps {
   /** What is shown has been read, so that somebody can agree to it. */
   isReady?: boolean;
   isWide?: boolean;
-  onAct: (reason: string, phrase: string) => Promise<void>;
+  /** `agreed` is empty until the server asks for a confirmation; then it has the plan's hash and what was typed. */
+  onAct: (reason: string, phrase: string, agreed: Agreed) => Promise<void>;
   onClose: () => void;
 }
 
-export function Confirm({ title, children, act, isDangerous = false, reason = "optional", phrase = "", isReady = true, isWide = false, onAct, onClose }: ConfirmProps) {
+export function Confirm({ title, children, act, isDangerous = false, reason = "optional", phrase: known = "", isReady = true, isWide = false, onAct, onClose }: ConfirmProps) {
   const [text, setText] = useState("");
   const [typed, setTyped] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
+  const [plan, setPlan] = useState({ hash: "", phrase: "" });
+  const phrase = known || plan.phrase;
   const reasonId = useId();
   const phraseId = useId();
   const mayAct = isReady && !isBusy && (reason !== "required" || text.trim() !== "") && (!phrase || typed.trim() === phrase);
@@ -58,10 +63,13 @@ export function Confirm({ title, children, act, isDangerous = false, reason = "o
     setBusy(true);
     setProblem(undefined);
     try {
-      await onAct(text.trim(), typed.trim());
+      await onAct(text.trim(), typed.trim(), plan.hash ? { confirm: plan.hash, phrase: typed.trim() } : {});
       onClose();
     } catch (error) {
-      setProblem(asProblem(error));
+      const told = asProblem(error);
+      setProblem(told);
+      // It is graver than the page knew: what the server asks for can be agreed to here.
+      if (told.status === 423 && told.members["plan_hash"]) setPlan({ hash: String(told.members["plan_hash"]), phrase: String(told.members["phrase"] ?? "") });
       setBusy(false);
     }
   };

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def counted(done: int, total: int, *, is_ended: bool) -> str:
     """`3 of 5 steps complete`; of what has ended by another way than all its steps, `3 steps complete`."""
-    if is_ended and done != total:
+    if is_ended and (done != total or not total):
         return f"{done} {'step' if done == 1 else 'steps'} complete"
     return f"{done} of {total} {'step' if total == 1 else 'steps'} complete"
 

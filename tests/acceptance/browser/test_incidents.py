@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.acceptance.browser.claims_office import CLAIMS, call, filed, mend
 from tests.acceptance.browser.page_views import Eyes
@@ -46,6 +46,31 @@ def test_one_is_tried_again_and_is_gone_once_it_is_mended(eyes: Eyes, server: Se
     page.get_by_role("dialog").get_by_role("button", name="Try again").click()
     expect(item).to_have_count(0)
     assert server.get(f"/instances/{instance}")["incidents"] == []
+
+
+def test_a_retry_that_has_become_graver_is_confirmed_in_its_dialog(eyes: Eyes, server: Server, broken: None) -> None:
+    id = call(server, "claim.file", claim="BROKEN-9", amount=3)["id"]
+    asked = {"code": "plan.unconfirmed", "detail": "it has to be confirmed", "plan_hash": "sha256:1", "phrase": "run 1"}
+
+    def guard(route: Route) -> None:
+        """The server's answer where a called process has become graver; what is confirmed goes through to it."""
+        if route.request.post_data_json == {"confirm": asked["plan_hash"], "phrase": asked["phrase"]}:
+            route.continue_()
+        else:
+            route.fulfill(status=423, content_type="application/problem+json", json=asked)
+
+    page = eyes.open(f"/runbooks/{id}?step=claim.file")
+    page.route("**/api/calls/*/retry", guard)
+    mend(server)
+    page.get_by_role("button", name="Retry", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Retry").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("it has to be confirmed")
+    expect(dialog.get_by_role("button", name="Retry")).to_be_disabled()
+    dialog.get_by_label("Type run 1 to authorise").fill("run 1")
+    dialog.get_by_role("button", name="Retry").click()
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_role("region", name="Steps").get_by_text("incident")).to_have_count(0)
 
 
 @pytest.mark.deep

@@ -97,6 +97,24 @@ def test_who_may_only_look_is_shown_no_acts(eyes: Eyes, server: Server, admin: s
     eyes.picture(page, "viewer")
 
 
+def test_who_reaches_a_verb_but_none_inside_sees_its_timeline_without_outcome_events(
+    eyes: Eyes, server: Server, admin: str
+) -> None:
+    headers = {"Authorization": f"Bearer {admin}"}
+    body = {"args": {"claim": "OUTSIDE-1", "amount": 1}}
+    id = server.api.post("/api/verbs/claim.file/calls", json=body, headers=headers).json()["id"]
+    path = f"/runbooks/{id}?tab=timeline"
+    expect(eyes.open(path, key=admin).get_by_role("region", name="Outcome events")).to_be_visible()
+    narrow = key_of(server, "nell", "operator", "--verbs", "claim.file")
+    page = eyes.open("/", key=narrow)
+    with page.expect_response("**/outcome-events*") as refused:
+        page.goto(path)
+    assert refused.value.status == 403
+    expect(page.get_by_role("list", name="Steps in time")).to_be_visible()
+    expect(page.get_by_role("region", name="Outcome events")).to_have_count(0)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 @pytest.mark.deep
 def test_axe_finds_nothing_serious_among_keys(eyes: Eyes, admin: str) -> None:
     page = signed_in(eyes, admin, "/settings/keys", bypass_csp=True)

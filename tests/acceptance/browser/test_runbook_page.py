@@ -57,13 +57,25 @@ def test_the_timeline_draws_waits_to_scale_and_can_bend_it(eyes: Eyes, onboardin
     assert width(wait) > 0.9 * width(track)
     page.get_by_role("button", name="Logarithmic").click()
     expect(page.get_by_role("button", name="Logarithmic")).to_have_attribute("aria-pressed", "true")
-    eyes.picture(page, "runbook-timeline")
+    eyes.pictures(f"/runbooks/{onboarding['id']}?tab=timeline", "runbook-timeline", ".outcomes li")
 
 
 def width(found: Any) -> float:
     box = found.bounding_box()
     assert box is not None
     return float(box["width"])
+
+
+def test_the_timeline_tells_the_outcome_events_and_goes_on_by_itself(eyes: Eyes, server: Server) -> None:
+    started = server.run_program('EXEC kyc.open-case(entity: "Allianz GmbH", case_type: "periodic-review")')
+    page = eyes.open(f"/runbooks/{started['id']}?tab=timeline")
+    told = page.get_by_role("region", name="Outcome events").get_by_role("listitem")
+    expect(told.last).to_contain_text("Awaiting the documents · waits for an answer from outside")
+    waits = server.get(f"/runbooks/{started['id']}/outcome-events")["items"][-1]["refs"]
+    server.post("/messages", {"name": waits["message"], "key": waits["key"]})
+    expect(told.last).to_contain_text("waits for a person")
+    events = server.get(f"/runbooks/{started['id']}/outcome-events")["items"]
+    assert [each.get_attribute("title") for each in told.all()] == [each["text"] for each in events]
 
 
 @pytest.mark.deep
@@ -158,5 +170,5 @@ def test_a_runbook_that_is_not_there_says_so(eyes: Eyes) -> None:
 def test_axe_finds_nothing_serious(eyes: Eyes, onboarding: dict[str, Any]) -> None:
     base = f"/runbooks/{onboarding['id']}"
     eyes.check_accessible(f"{base}?step=docs", ".plan-graph g.node")
-    eyes.check_accessible(f"{base}?tab=timeline", ".timeline .lane")
+    eyes.check_accessible(f"{base}?tab=timeline", ".outcomes li")
     eyes.check_accessible(f"{base}?tab=audit", ".trail li")

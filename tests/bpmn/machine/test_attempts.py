@@ -47,7 +47,8 @@ def test_a_job_retried_by_hand_goes_on_counting_and_gets_all_its_attempts_again(
     again(player)
     end_job(player, "a", DOWN)
     incident = standing(player, "a").incident
-    assert incident is not None and "failed in 2 attempts" in incident.text
+    told = "'a.verb' failed in 2 attempts: try later. Mend the cause and retry, or resolve it by hand."
+    assert incident is not None and incident.text == told
     assert attempts(player) == [1, 2, 3, 4]
 
 

@@ -46,7 +46,7 @@ function Act({ item, action, onDone, onClose }: { item: StuckView; action: Stuck
   const words = WORDS[action.act];
   if (!words) return null;
   return (
-    <Confirm title={words.title} act={action.title} isDangerous={words.isDangerous} reason={words.reason} onAct={(reason) => run(words.reason === "none" ? {} : { reason })} onClose={onClose}>
+    <Confirm title={words.title} act={action.title} isDangerous={words.isDangerous} reason={words.reason} onAct={(reason, _, agreed) => run(words.reason === "none" ? agreed : { reason, ...agreed })} onClose={onClose}>
       <p>{words.text}</p>
     </Confirm>
   );

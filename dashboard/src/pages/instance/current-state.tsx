@@ -45,7 +45,7 @@ function Incident({ incident, view, name, isPast, onChange, onElement }: NowProp
         </span>
       )}
       {open === "retry" && (
-        <Confirm title={`Try ${name(incident.element)} again?`} act="Retry" onAct={(reason) => act("retry", { reason }, "Retrying")} onClose={() => setOpen(null)}>
+        <Confirm title={`Try ${name(incident.element)} again?`} act="Retry" onAct={(reason, _, agreed) => act("retry", { reason, ...agreed }, "Retrying")} onClose={() => setOpen(null)}>
           <p>Its policy grants all attempts anew; the idempotency key stays the same.</p>
         </Confirm>
       )}

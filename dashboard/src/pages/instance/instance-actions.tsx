@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { mayDo, post } from "../../api/client";
 import type { InstanceView } from "../../api/process-shapes";
-import { Confirm } from "../../parts/dialog";
+import { type Agreed, Confirm } from "../../parts/dialog";
 import { Erase } from "../../parts/erase-button";
 import { tell } from "../../parts/toasts";
 import { Migrate } from "./migration";
@@ -66,9 +66,9 @@ function Simple({ act, view, onChange, onClose }: ActsProps & { act: keyof typeo
   const [isTicked, setTicked] = useState(false);
   const { title, act: word, text, done } = SIMPLE[act];
   const box = act === "cancel" ? "Undo what was done (compensate)" : act === "resume" ? "Shift every timer by the time it was suspended" : "";
-  const run = async (reason: string) => {
+  const run = async (reason: string, _: string, agreed: Agreed) => {
     const more = act === "cancel" ? { compensate: isTicked, reason } : act === "resume" ? { shift_timers: isTicked } : { reason };
-    onChange(await post<InstanceView>(`/instances/${view.id}/${act}`, more));
+    onChange(await post<InstanceView>(`/instances/${view.id}/${act}`, { ...more, ...agreed }));
     tell(done);
   };
   return (

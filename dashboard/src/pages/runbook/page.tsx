@@ -17,6 +17,7 @@ import { Link, type PageProps, query, setQuery } from "../../router";
 import { pageShortcuts } from "../../shortcuts";
 import { Audit } from "./audit-trail";
 import { Corrections } from "./corrections";
+import { OutcomeEvents } from "./outcome-events";
 import { PlanGraph } from "./plan-graph";
 import { PlanCard } from "./plan-card";
 import { type DraftView, readRunbook, type Shown, titleOf } from "./runbook-reader";
@@ -75,7 +76,7 @@ function Running({ shown, onSelect, onDone }: { shown: Shown; onSelect: (name: s
   const selected = query.value.get("step") ?? "";
   const tabs: Tab[] = [
     { name: "graph", label: "Graph", show: () => <PlanGraph steps={view.steps} selected={selected} onSelect={onSelect} label={`Plan of ${view.steps.length} steps, ${view.progress}.`} /> },
-    { name: "timeline", label: "Timeline", show: () => <div class="inside"><Timeline base={base} id={view.id} onSelect={onSelect} /></div> },
+    { name: "timeline", label: "Timeline", show: () => <div class="inside"><div class="stack"><Timeline base={base} id={view.id} onSelect={onSelect} /><OutcomeEvents base={base} id={view.id} steps={view.steps} onSelect={onSelect} /></div></div> },
     { name: "audit", label: "Audit trail", show: () => <div class="inside"><Audit base={base} id={view.id} steps={view.steps} /></div> },
   ];
   return (

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { get, mayDo, post } from "../../api/client";
 import type { StepView, TaskView } from "../../api/shapes";
-import { Confirm, type ConfirmProps } from "../../parts/dialog";
+import { type Agreed, Confirm, type ConfirmProps } from "../../parts/dialog";
 import { tell } from "../../parts/toasts";
 import { ENDED } from "./runbook-reader";
 import type { Shown } from "./runbook-reader";
@@ -42,22 +42,23 @@ export function StepActs({ shown, step, onDone }: { shown: Shown; step: StepView
   const acts = actsOf(shown, step);
   if (acts.length === 0) return null;
   const said = asked && SAID[asked](step.name);
-  const act = async (reason: string) => {
+  const act = async (reason: string, _: string, agreed: Agreed) => {
     if (!asked || !said) return;
-    await post(...request(shown, step, asked, reason, seen));
+    const [path, body] = request(shown, step, asked, reason, seen);
+    await post(path, { ...body, ...agreed });
     tell(said.done);
     onDone();
   };
   return (
     <div class="row">
       {acts.map((each) => <button key={each} type="button" class={`button tight ${each === "agree" || each === "retry" ? "primary" : SAID[each]("").isDangerous ? "danger" : ""}`} onClick={() => void ask(each)}>{SAID[each]("").label}</button>)}
-      {said && <Confirm title={said.title} act={said.label} reason={said.reason ?? "optional"} isDangerous={said.isDangerous ?? false} onAct={act} onClose={() => setAsked(undefined)}><p>{said.text}</p></Confirm>}
+      {said && <Confirm title={said.title} act={said.label} reason={shown.kind === "call" && asked === "retry" ? "none" : (said.reason ?? "optional")} isDangerous={said.isDangerous ?? false} onAct={act} onClose={() => setAsked(undefined)}><p>{said.text}</p></Confirm>}
     </div>
   );
 }
 
-function request(shown: Shown, step: StepView, act: Act, reason: string, seen: string): [string, unknown] {
-  if (shown.kind === "call") return act === "resolve" ? [`${shown.base}/resolve`, { error: reason, reason }] : [`${shown.base}/${act}`, { reason }];
+function request(shown: Shown, step: StepView, act: Act, reason: string, seen: string): [string, object] {
+  if (shown.kind === "call") return act === "resolve" ? [`${shown.base}/resolve`, { error: reason, reason }] : [`${shown.base}/${act}`, {}];
   const base = `${shown.base}/steps/${encodeURIComponent(step.name)}`;
   if (act === "agree" || act === "refuse") return [`${base}/answer`, { agree: act === "agree", reason, seen }];
   return [`${base}/${act}`, { reason }];

@@ -12,6 +12,7 @@ from perdure.app.lifecycles.views import (
     LifecycleStatus,
     MoveView,
     PendingTaskView,
+    ProposedMigration,
     RequirementView,
     StuckView,
     TransitionView,
@@ -31,7 +32,7 @@ from perdure.lifecycles.machine.judgements import (
     needed_facts,
 )
 from perdure.lifecycles.machine.names import Names, UnknownName, resolved
-from perdure.lifecycles.machine.state import Instance, Move, Task
+from perdure.lifecycles.machine.state import Instance, Move, Proposal, Task
 from perdure.moments import iso
 from perdure.sources import Sources, id_text
 from perdure.verbs.sexpr import write
@@ -65,7 +66,7 @@ class StatusBuilder:
             _transitions(state, judged), _actions(definition, state, names), [task_view(each) for each in state.tasks],
             [_move(each) for each in state.history],
             StuckView(state.stuck.code, state.stuck.text, _time(state.stuck.at)) if state.stuck is not None else None,
-            aggregate.version,
+            aggregate.version, _migration(state.proposal),
         )  # fmt: skip
 
     async def _facts(self, aggregate: Aggregate, definition: Lifecycle, names: Names) -> dict[str, Any]:
@@ -153,6 +154,12 @@ def _requirement(requirement: Requirement, judgement: Any) -> RequirementView:
 
 def _move(move: Move) -> MoveView:
     return MoveView(move.source, move.target, move.cause, _time(move.at), move.by, move.reason)
+
+
+def _migration(proposal: Proposal | None) -> ProposedMigration | None:
+    if proposal is None or not proposal.number:
+        return None
+    return ProposedMigration(proposal.number, proposal.target, proposal.by, proposal.reason)
 
 
 def _transitions(state: Instance, judged: JudgedState) -> list[TransitionView]:

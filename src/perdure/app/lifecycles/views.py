@@ -98,6 +98,15 @@ class StuckView(msgspec.Struct, frozen=True):
     since: str
 
 
+class ProposedMigration(msgspec.Struct, frozen=True):
+    """A migration past a decision, which waits for a second person who could have taken it."""
+
+    version: int
+    state: str
+    by: str
+    reason: str
+
+
 class LifecycleItem(msgspec.Struct, frozen=True):
     """An instance in a list."""
 
@@ -137,6 +146,7 @@ class LifecycleStatus(msgspec.Struct, frozen=True):
     history: list[MoveView]
     stuck: StuckView | None
     sequence: int
+    migration: ProposedMigration | None = None
 
 
 class LifecycleBegun(msgspec.Struct, frozen=True):

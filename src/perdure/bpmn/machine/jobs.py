@@ -148,8 +148,11 @@ def fail(
 
 
 def _text(job: Job, failure: Failure, code: str) -> str:
-    how = f"failed in {job.attempt - job.before} attempts" if code == EXHAUSTED else "broke its contract"
-    return f"'{job.type}' {how}: {failure.message} Mend the cause and retry, or resolve it by hand."
+    tries = job.attempt - job.before
+    how = f"failed in {tries} attempt{'' if tries == 1 else 's'}" if code == EXHAUSTED else "broke its contract"
+    said = failure.message.rstrip(": ")
+    stop = "" if said.endswith((".", "!", "?")) else "."
+    return f"'{job.type}' {how}: {said}{stop} Mend the cause and retry, or resolve it by hand."
 
 
 def business(game: TokenGame, node: Node, failure: Failure) -> None:

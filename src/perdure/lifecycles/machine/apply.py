@@ -23,8 +23,9 @@ from perdure.lifecycles.machine.state import (
 def apply(state: Instance | None, entry: e.LifecycleEntry) -> Instance:
     if isinstance(entry, e.LifecycleStarted):
         return Instance(
-            STATE_VERSION, entry.lifecycle, entry.number, entry.hash, entry.subject, entry.context, entry.at, entry.by
-        )
+            STATE_VERSION, entry.lifecycle, entry.number, entry.hash, entry.subject, entry.context, entry.at, entry.by,
+            behind=entry.behind,
+        )  # fmt: skip
     if state is None:
         raise InvariantBroken("apply", "entry", type(entry).__name__, "no instance was started")
     state = replace(state, round=state.round + 1)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple, assert_never
 
 from perdure.errors import Rejection
+from perdure.human_tasks import AGENT
 from perdure.journal import Decision, Origin
 from perdure.lifecycles.guards.guard_table import GuardTable
 from perdure.lifecycles.machine import commands as c
 from perdure.lifecycles.machine import entries as e
 from perdure.lifecycles.machine.agreements import (
     changed_since,
-    decisions_avoided,
+    is_override,
     is_proposed,
     proposal_of,
     refused_override,
@@ -123,7 +124,7 @@ def _start(at: Setting, state: Instance | None, command: c.Start) -> Decision | 
     material, definition = command.material, command.material.definition
     begun = e.LifecycleStarted(
         definition.name, command.number, material.hash, command.subject, material.context_hash, at.now,
-        at.origin.principal,
+        at.origin.principal, at.origin.behind,
     )  # fmt: skip
     entered = _entered(at, material, command.subject, definition.initial.name, "", "start")
     if isinstance(entered, Rejection):
@@ -248,12 +249,13 @@ def _requested(at: Setting, state: Instance, requirement: Requirement, facts: by
     resolution = requirement.resolution
     assert resolution is not None
     attempt = state.asked.get(requirement.key, 0) + 1
+    others = dict.fromkeys((*at.origin.behind, state.started_by, *state.behind))
+    behind = tuple(each for each in others if each != at.origin.principal)
     expires = resolution.expires_seconds
     return e.TaskRequested(
         correlation_id(at.letters, requirement.blocker, requirement.key, attempt), requirement.key,
         requirement.blocker, resolution.verb, attempt, at.now, at.origin.principal,
-        at.now + round(expires * SECOND) if expires is not None else 0, resolution.expected, at.origin.behind,
-        facts,
+        at.now + round(expires * SECOND) if expires is not None else 0, resolution.expected, behind, facts,
     )  # fmt: skip
 
 
@@ -309,6 +311,9 @@ def _transit(at: Setting, state: Instance, command: c.Transit) -> Decision | Rej
 def _unfit(at: Setting, transition: Transition, command: c.Transit) -> Rejection | None:
     """Why who asks may not take a transition, or not in this way."""
     target = transition.target
+    if at.origin.principal.startswith(AGENT):
+        fact = f"'{at.origin.principal}' is an agent, and people decide"
+        return Rejection("forbidden", "move to", "state", target, fact)
     if transition.role and transition.role not in at.origin.groups:
         fact = f"'{at.origin.principal}' does not belong to '{transition.role}'"
         return Rejection("forbidden", "move to", "state", target, fact)
@@ -362,9 +367,10 @@ def _migrate(at: Setting, state: Instance, command: c.Migrate) -> Decision | Rej
         fact = f"version {command.number} has no state '{command.state}'"
         hint = f"Say which of its states stands for it: {', '.join(each.name for each in definition.states)}."
         return Rejection("invalid", "migrate", "lifecycle", at.letters, fact, hint)
-    avoided = decisions_avoided(command.before, definition, state.state, command.state)
-    if avoided and (waits := _overridden(at, state, command, avoided)) is not None:
-        return waits
+    if is_override(command.before, definition, state.state, command.state):
+        waits = _overridden(at, state, command)
+        if waits is not None:
+            return waits
     migrated = e.LifecycleMigrated(command.number, command.material.hash, at.now, at.origin.principal, command.reason)
     entered = _entered(at, command.material, state.subject, target.name, state.state, "migration", command.reason)
     if isinstance(entered, Rejection):
@@ -373,12 +379,10 @@ def _migrate(at: Setting, state: Instance, command: c.Migrate) -> Decision | Rej
     return Decision((*closing(state, "the definition changed", at.now), migrated, entered, *ended), "migrated")
 
 
-def _overridden(
-    at: Setting, state: Instance, command: c.Migrate, avoided: tuple[Transition, ...]
-) -> Decision | Rejection | None:
+def _overridden(at: Setting, state: Instance, command: c.Migrate) -> Decision | Rejection | None:
     """A migration past a decision waits for a second person who could have taken it; None once they agree."""
     if not command.reason.strip() or len(command.reason) > MAX_REASON:
-        fact = f"it leads past a decision, and that needs a reason of at most {MAX_REASON:,} characters"
+        fact = f"it may lead past a decision, and that needs a reason of at most {MAX_REASON:,} characters"
         return Rejection("invalid", "migrate", "lifecycle", at.letters, fact)
     proposal, seen = state.proposal, seen_by(state.context, {})
     proposed = proposal_of(at.origin, command.state, command.reason, at.now, seen, number=command.number)
@@ -387,7 +391,7 @@ def _overridden(
     if changed := changed_since(proposal, seen):
         return Decision((proposed,), " ".join(("reopened", *changed)))
     refused = refused_second(proposal, at.origin, "migrate", "lifecycle", at.letters)
-    return refused or refused_override(avoided, at.origin, at.letters)
+    return refused or refused_override(command.before, at.origin, at.letters)
 
 
 def _erase(at: Setting, state: Instance, command: c.Erase) -> Decision | Rejection:

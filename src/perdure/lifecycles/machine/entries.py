@@ -20,6 +20,7 @@ class LifecycleStarted(Compact, frozen=True, tag=1):
     context: bytes
     at: int
     by: str
+    behind: tuple[str, ...] = ()
 
 
 class StateEntered(Compact, frozen=True, tag=2):

@@ -158,6 +158,8 @@ class Instance(msgspec.Struct, frozen=True, array_like=True):
     history: tuple[Move, ...] = ()
     stuck: Stuck | None = None
     is_erased: bool = False
+    behind: tuple[str, ...] = ()
+    """Who stands behind whoever started it."""
 
     @property
     def is_over(self) -> bool:
