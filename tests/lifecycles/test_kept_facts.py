@@ -29,13 +29,16 @@ async def test_facts_are_a_payload_of_guarded_fields_and_go_when_the_instance_is
         await sandbox.call("client.create", {"id": "c1", "passport": ASKED, "risk": SECRET})
         await sandbox.run_until_idle()
         judged = [each for each in await sandbox.lifecycles.history(letters_of(id)) if each.entry == "FactsJudged"]
-        fact = {"key": "record/client/c1", "value": {"version": 1, "fields": {"passport": ASKED}}}
+        fact = {"key": "record/client/c1", "value": {"version": 1, "fields": ["passport"]}}
         assert judged[-1].data["facts"] == [fact]
         await sandbox.lifecycles.cancel(letters_of(id), reason="it is enough")
         journal = kept_in(store_url, "journal", "body", id)
         assert len(journal) > 0
         assert SECRET.encode() not in journal
         assert ASKED.encode() not in journal
+        payloads = kept_in(store_url, "payload", "stored", id)
+        assert ASKED.encode() in payloads
+        assert SECRET.encode() not in payloads
         assert await codes(sandbox) == set()
         await sandbox.advance("P31D")
         assert await sandbox.runtime.upkeep.erase_old(0) > 0

@@ -233,6 +233,18 @@ async def test_who_agrees_to_a_transition_agrees_to_what_was_proposed() -> None:
         assert (await server.of("sue").post(path, done))["answer"] == "moved"
 
 
+async def test_the_journal_of_a_lifecycle_holds_no_data_of_records() -> None:
+    async with serving() as server:
+        ada = server.of("ada")
+        await ada.post("/api/verbs/sec.client/calls", {"args": {"id": "it", "iban": "DE1"}}, 201)
+        id = await begun(server, file(guard="type: field_present, record: client, field: iban"))
+        history = (await ada.get(f"/api/lifecycles/{id}/history"))["items"]
+        facts = [fact for each in history for fact in each["data"].get("facts", ())]
+        assert {fact["key"] for fact in facts} == {"record/client/it"}
+        assert all(fact["value"]["version"] == 1 for fact in facts)
+        assert "DE1" not in str(history)
+
+
 GUARDS = (
     "type: document_exists, document_type: form",
     "type: custom, verb: sec.clear",

@@ -26,6 +26,7 @@ from perdure.app.lifecycles.views import (
 from perdure.app.runtime import Runtime
 from perdure.errors import Problem, RejectedError, Rejection
 from perdure.journal import Origin
+from perdure.journal.facts import fact_kind
 from perdure.kernel.kernel import Aggregate
 from perdure.lifecycles.drawing import draw_lifecycle
 from perdure.lifecycles.instances import INDEX, KIND
@@ -158,8 +159,8 @@ class LifecycleOperations:
             record = codec.decode(row.body)
             for entry in record.entries:
                 data: dict[str, Any] = {name: _shown(getattr(entry, name)) for name in entry.__struct_fields__}
-                if hash := getattr(entry, "facts", b""):
-                    data["facts"] = await self._kept(aggregate, hash)
+                if "facts" in data:
+                    data["facts"] = await self._facts(aggregate, getattr(entry, "facts", b""))
                 found.append(
                     EntryView(row.sequence, iso(record.at) or "", record.principal, type(entry).__name__, data)
                 )
@@ -167,10 +168,12 @@ class LifecycleOperations:
                 return found, row.sequence if row.sequence < aggregate.version else None
         return found, None
 
-    async def _kept(self, aggregate: Aggregate, hash: bytes) -> list[dict[str, Any]]:
-        """The facts behind the hash of an entry; none once they are erased."""
-        data = None if aggregate.state.is_erased else await self._runtime.store.payload(aggregate.id, hash)
-        return [{"key": key, "value": value} for key, value in read_kept(data).items()]
+    async def _facts(self, aggregate: Aggregate, hash: bytes) -> list[dict[str, Any]]:
+        """The facts behind the hash of an entry, of a record its version and which fields; none once erased."""
+        if not hash or aggregate.state.is_erased:
+            return []
+        facts = read_kept(await self._runtime.store.payload(aggregate.id, hash))
+        return [{"key": key, "value": _without_data(key, value)} for key, value in facts.items()]
 
     async def migrate(self, id: str, version: int | None, state: str, reason: str, is_dry: bool) -> MigrationPlan:
         """Go on under another version, in the state of the same name unless another is said."""
@@ -239,6 +242,13 @@ def version_views(state: LifecycleVersions) -> list[LifecycleVersionView]:
 
 def finding(problem: Problem) -> LifecycleFinding:
     return LifecycleFinding(problem.code, problem.severity, problem.line, problem.column, problem.reason, problem.hint)
+
+
+def _without_data(key: str, value: Any) -> Any:
+    """Who may look at a lifecycle may not look at every record."""
+    if fact_kind(key) != "record" or not isinstance(value, Mapping):
+        return value
+    return {"version": value["version"], "fields": list(value["fields"])}
 
 
 def _shown(value: Any) -> Any:
