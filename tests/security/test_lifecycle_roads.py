@@ -206,6 +206,16 @@ async def test_a_migration_past_a_decision_needs_a_second_person() -> None:
         assert (await ada.get(f"/api/lifecycles/{id}"))["version"] == 2
 
 
+async def test_a_migration_past_what_a_state_requires_needs_a_second_person() -> None:
+    async with serving() as server:
+        id = await begun(server, file())
+        path, past = f"/api/lifecycles/{id}/migrate", {"version": 1, "state": "DONE", "reason": "in a hurry"}
+        assert (await server.of("agent:ann").post(path, past))["is_proposed"] is True
+        await server.of("agent:ann").post(path, past, 403)
+        assert (await server.of("ada").get(f"/api/lifecycles/{id}"))["state"] == "OPEN"
+        assert (await server.of("olga").post(path, past))["is_done"] is True
+
+
 async def test_who_agrees_to_a_transition_agrees_to_what_was_proposed() -> None:
     async with serving() as server:
         ada, call = server.of("ada"), "/api/verbs/sec.client/calls"
@@ -221,6 +231,18 @@ async def test_who_agrees_to_a_transition_agrees_to_what_was_proposed() -> None:
         assert (reopened["answer"], reopened["changed"]) == ("reopened", ["record/client/c1"])
         await server.of("rico").post(path, done, 403)
         assert (await server.of("sue").post(path, done))["answer"] == "moved"
+
+
+async def test_the_journal_of_a_lifecycle_holds_no_data_of_records() -> None:
+    async with serving() as server:
+        ada = server.of("ada")
+        await ada.post("/api/verbs/sec.client/calls", {"args": {"id": "it", "iban": "DE1"}}, 201)
+        id = await begun(server, file(guard="type: field_present, record: client, field: iban"))
+        history = (await ada.get(f"/api/lifecycles/{id}/history"))["items"]
+        facts = [fact for each in history for fact in each["data"].get("facts", ())]
+        assert {fact["key"] for fact in facts} == {"record/client/it"}
+        assert all(fact["value"]["version"] == 1 for fact in facts)
+        assert "DE1" not in str(history)
 
 
 GUARDS = (

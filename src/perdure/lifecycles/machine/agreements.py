@@ -56,25 +56,26 @@ def is_decision(transition: Transition) -> bool:
     return transition.mode == "manual" and bool(transition.role or transition.four_eyes)
 
 
-def decisions_avoided(before: Lifecycle, after: Lifecycle, state: str, target: str) -> tuple[Transition, ...]:
-    """The decisions that a migration may lead past: all of them, unless states and ways are as they were.
+def is_override(before: Lifecycle, after: Lifecycle, state: str, target: str) -> bool:
+    """Whether a migration may lead past a decision, or past what a state requires.
 
     The state that it is in may have another name in the new version, which no state had before.
     """
-    decisions = tuple(each for each in before.transitions if is_decision(each))
-    is_place = target == state or before.state(target) is None
-    names = {state: target}
-    is_same = is_place and _ways(before, names) == _ways(after) and _ends(before, names) == _ends(after)
-    return () if is_same else decisions
+    is_place, names = target == state or before.state(target) is None, {state: target}
+    if is_place and _ways(before, names) == _ways(after) and _ends(before, names) == _ends(after):
+        return False
+    return any(map(is_decision, before.transitions)) or (
+        not is_place and any(each.requirements for each in before.states)
+    )
 
 
-def refused_override(avoided: tuple[Transition, ...], origin: Origin, letters: str) -> Rejection | None:
-    """Why who asks may not agree to leave decisions behind: somebody could who could have taken one of them."""
+def refused_override(before: Lifecycle, origin: Origin, letters: str) -> Rejection | None:
+    """Why who asks may not agree to leave decisions behind: who could have taken one of them may."""
     if origin.principal.startswith(AGENT):
         fact = f"'{origin.principal}' is an agent, and people decide"
         return Rejection("forbidden", "migrate", "lifecycle", letters, fact)
-    roles = dict.fromkeys(each.role for each in avoided)
-    if "" in roles or any(role in origin.groups for role in roles):
+    roles = dict.fromkeys(each.role for each in before.transitions if is_decision(each))
+    if not roles or "" in roles or any(role in origin.groups for role in roles):
         return None
     fact = f"it leads past a decision of {' or '.join(roles)}, and '{origin.principal}' belongs to none of them"
     return Rejection("forbidden", "migrate", "lifecycle", letters, fact)

@@ -12,7 +12,7 @@ from perdure.lifecycles.machine import commands as c
 from perdure.lifecycles.machine import entries as e
 from perdure.lifecycles.machine.agreements import (
     changed_since,
-    decisions_avoided,
+    is_override,
     is_proposed,
     proposal_of,
     refused_override,
@@ -369,9 +369,10 @@ def _migrate(at: Setting, state: Instance, command: c.Migrate) -> Decision | Rej
         fact = f"version {command.number} has no state '{command.state}'"
         hint = f"Say which of its states stands for it: {', '.join(each.name for each in definition.states)}."
         return Rejection("invalid", "migrate", "lifecycle", at.letters, fact, hint)
-    avoided = decisions_avoided(command.before, definition, state.state, command.state)
-    if avoided and (waits := _overridden(at, state, command, avoided)) is not None:
-        return waits
+    if is_override(command.before, definition, state.state, command.state):
+        waits = _overridden(at, state, command)
+        if waits is not None:
+            return waits
     migrated = e.LifecycleMigrated(command.number, command.material.hash, at.now, at.origin.principal, command.reason)
     entered = _entered(at, command.material, state.subject, target.name, state.state, "migration", command.reason)
     if isinstance(entered, Rejection):
@@ -380,12 +381,10 @@ def _migrate(at: Setting, state: Instance, command: c.Migrate) -> Decision | Rej
     return Decision((*closing(state, "the definition changed", at.now), migrated, entered, *ended), "migrated")
 
 
-def _overridden(
-    at: Setting, state: Instance, command: c.Migrate, avoided: tuple[Transition, ...]
-) -> Decision | Rejection | None:
+def _overridden(at: Setting, state: Instance, command: c.Migrate) -> Decision | Rejection | None:
     """A migration past a decision waits for a second person who could have taken it; None once they agree."""
     if not command.reason.strip() or len(command.reason) > MAX_REASON:
-        fact = f"it leads past a decision, and that needs a reason of at most {MAX_REASON:,} characters"
+        fact = f"it may lead past a decision, and that needs a reason of at most {MAX_REASON:,} characters"
         return Rejection("invalid", "migrate", "lifecycle", at.letters, fact)
     proposal = state.proposal
     if proposal is None or not is_proposed(state, command.state, command.number):
@@ -395,7 +394,7 @@ def _overridden(
         proposed = proposal_of(at.origin, command.state, command.reason, at.now, number=command.number)
         return Decision((proposed,), " ".join(("reopened", *changed)))
     refused = refused_second(proposal, at.origin, "migrate", "lifecycle", at.letters)
-    return refused or refused_override(avoided, at.origin, at.letters)
+    return refused or refused_override(command.before, at.origin, at.letters)
 
 
 def _erase(at: Setting, state: Instance, command: c.Erase) -> Decision | Rejection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,6 +19,7 @@ from perdure.moments import SECOND
 
 UNANNOUNCED = ("verb",)
 """Kinds of facts whose changes nobody tells: there is nothing to wait for."""
+RECORD = "record"
 MAX_INTEREST = 500
 MAX_MISSING = 50
 CLOSED_GUARD = "ClosedGuard"
@@ -126,8 +128,14 @@ def blocked_of(judged: JudgedState) -> tuple[Blocked, ...]:
 
 
 def facts_read(facts: Mapping[str, Any]) -> tuple[FactRead, ...]:
-    """Facts as entries keep them."""
-    return tuple(FactRead(key, _encode(value)) for key, value in facts.items())
+    """Facts as entries keep them: of a record its version and the hash of its fields, since no journal is erased."""
+    return tuple(FactRead(key, _encode(_kept(key, value))) for key, value in facts.items())
+
+
+def _kept(key: str, value: Any) -> Any:
+    if fact_kind(key) != RECORD or not isinstance(value, Mapping):
+        return value
+    return {"version": value["version"], "fields": f"sha256:{sha256(_encode(value['fields'])).hexdigest()}"}
 
 
 def stale(instance: Instance, letters: str) -> Rejection:
