@@ -23,5 +23,5 @@ def undelivered(request: Request, refused: RejectedError) -> ReceiptView | Sent 
         case SendCompletion() if told.get("dead_letter"):
             return ReceiptView("dead_letter", str(told.get("message_id", "")), refused.fact.removeprefix(_PREFIX))
         case Message(name=name, key=key, message_id=message_id) if told.get("code") in _OUTCOMES:
-            return Sent(name, key, _OUTCOMES[told["code"]], message_id, refused.fact)
+            return Sent(name, key, _OUTCOMES[told["code"]], str(told.get("message_id", message_id)), refused.fact)
     return None

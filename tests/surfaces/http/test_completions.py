@@ -125,6 +125,8 @@ async def test_messages_have_distinct_outcomes(store_url: str) -> None:
         assert (await olga.post("/api/messages", body))["outcome"] == "duplicate"
         nobody = await olga.post("/api/messages/correlate", {"name": "m", "key": "k", "message_id": "now"}, 404)
         assert nobody["code"] == "message.no_subscription"
+        assert (nobody["message_id"], nobody["dead_letter"]) == ("now", True), "where it is kept, to be replayed"
+        assert "dead letter" in nobody["hint"]
         buffered = await olga.post("/api/messages", {"name": "m", "key": "k", "ttl_seconds": 60}, 202)
         assert buffered["outcome"] == "buffered"
         buried = await olga.post("/api/messages", {"name": "n", "key": "k", "message_id": "lost"}, 202)

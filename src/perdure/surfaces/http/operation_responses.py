@@ -55,11 +55,14 @@ def _published(request: JsonRequest, asked: Any, sent: Sent) -> Response:
 
 
 def _correlated(request: JsonRequest, asked: Any, sent: Sent) -> Response:
+    more = {"message_id": sent.message_id, "dead_letter": True}
     if sent.outcome == "no_subscription":
-        raise RefusedRequest(404, "message.no_subscription", f"Nobody waits for it: {sent.reason}.", "Publish it.")
+        fact, hint = f"Nobody waits for it: {sent.reason}.", "It is kept as a dead letter: replay it, or send it again."
+        raise RefusedRequest(404, "message.no_subscription", fact, hint, more=more)
     if sent.outcome == "ambiguous":
-        hint = "Give them different keys, or publish it and choose one of them for the dead letter."
-        raise RefusedRequest(409, "message.ambiguous", f"Several instances wait for it: {sent.reason}.", hint)
+        fact = f"Several instances wait for it: {sent.reason}."
+        hint = "It is kept as a dead letter: give them different keys, or choose one of them and replay it."
+        raise RefusedRequest(409, "message.ambiguous", fact, hint, more=more)
     return answer(sent)
 
 

@@ -92,7 +92,7 @@ def _told(outcome: MessageOutcome) -> tuple[str, str]:
         case "ambiguous":
             return "✗ several instances wait for it, taken by none; kept as a dead letter", "red"
         case "no_subscription":
-            return "✗ nobody waits for it", "red"
+            return "✗ nobody waits for it; kept as a dead letter", "red"
         case _:
             assert_never(outcome)
 
