@@ -11,7 +11,7 @@ from tests.acceptance.commands import Shell
 from tests.documents.papers import DEFINITIONS, PDF
 
 
-@pytest.mark.req("T6", "T15", "P6")
+@pytest.mark.req("T6", "P6")
 def test_a_document_lives_its_life_by_commands(tmp_path: Path, sqlite_url: str) -> None:
     (tmp_path / "verbs").mkdir()
     (tmp_path / "verbs" / "papers.yaml").write_text(DEFINITIONS)
