@@ -10,7 +10,7 @@ import msgspec
 
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.state import ENDED, Instance
-from perdure.bpmn.machine.state_templates import standing
+from perdure.bpmn.machine.transition_templates import standing
 from perdure.engine import Until
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Preparation, Prepared

@@ -10,8 +10,8 @@ from perdure.app.instances.history_cache import empty_history
 from perdure.app.instances.views import InstanceView, instance_view, look_of
 from perdure.app.runtime import Runtime
 from perdure.bpmn.machine.state import Instance
-from perdure.bpmn.machine.state_templates import Shape
 from perdure.bpmn.machine.transition_cache import samples as shapes_of
+from perdure.bpmn.machine.transition_templates import Shape
 from tests.engines.embedded.engine_world import World, opened
 from tests.engines.embedded.process_models import END, START, flow, fork, line, model, pause, service, user
 

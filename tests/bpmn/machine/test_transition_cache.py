@@ -18,7 +18,7 @@ from perdure.bpmn.machine.execution_plan import Plan
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.opaque_command_values import READERS
 from perdure.bpmn.machine.state import ENDED, Instance
-from perdure.bpmn.machine.state_templates import standing, template_of
+from perdure.bpmn.machine.transition_templates import standing, template_of
 from perdure.human_tasks import Person
 from perdure.journal import Decision, Entries, Origin
 from perdure.processes.instance_waiters import is_at_rest

@@ -15,8 +15,8 @@ from perdure.app.runbooks.usage_views import UsageView, usage_view
 from perdure.app.tasks.views import TaskView, of_task
 from perdure.bpmn.machine.human_tasks import seen_in
 from perdure.bpmn.machine.state import ENDED, Instance, Node, Watch
-from perdure.bpmn.machine.state_templates import standing
 from perdure.bpmn.machine.transition_cache import samples
+from perdure.bpmn.machine.transition_templates import standing
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import copied, digest_text

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.state import Flags
-from perdure.bpmn.machine.state_templates import Blank, Key
+from perdure.bpmn.machine.transition_templates import Blank, Key
 from perdure.human_tasks import Person
 from perdure.journal import Origin
 

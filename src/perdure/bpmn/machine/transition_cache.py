@@ -26,7 +26,7 @@ import msgspec
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine.opaque_command_values import READERS, STEP, Brought, Values, given
 from perdure.bpmn.machine.state import Instance
-from perdure.bpmn.machine.state_templates import (
+from perdure.bpmn.machine.transition_templates import (
     Blank,
     Move,
     Packed,

@@ -63,7 +63,7 @@ COMMANDS: tuple[Command, ...] = (
         {"calendar": "Show when so many business days are over, by a calendar of the project."},
     ),
     *_listed(
-        "commands.proof",
+        "commands.model_proof",
         "Project",
         {
             "prove": "Prove that every way through a process ends well, or show how it does not. Exits 1 if "
