@@ -46,7 +46,6 @@ class StartDraft(Request, frozen=True):
     Route("POST", "/drafts", 201, location="/api/drafts/", needs_body=True),
     tag=TAG,
     scope=DISCOVERED,
-    repeat="domain",
 )
 async def open_draft(context: Context, request: OpenDraft) -> DraftView:
     """Begin to write a runbook; the id stays when it is started. Under one idempotency key it is begun once."""
