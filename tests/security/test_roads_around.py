@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import httpx
@@ -50,6 +51,14 @@ async def called_instance(desk: Office, people: People, process: str) -> str:
     return str(found["id"])
 
 
+async def calling(desk: Office, people: People, process: str) -> dict[str, Any]:
+    """An instance whose called process has come to its task; the caller itself never rests."""
+    view = await begun(desk, people.ada, process, until="committed")
+    while not (await desk.perdure.listing.tasks()).items:
+        await asyncio.sleep(0)
+    return view
+
+
 async def stopped(desk: Office, people: People, caller: dict[str, Any], process: str = "reviewed") -> None:
     """The instance that an instance called is cancelled, and the caller has heard it."""
     called = await called_instance(desk, people, process)
@@ -59,7 +68,7 @@ async def stopped(desk: Office, people: People, caller: dict[str, Any], process:
 
 async def test_a_call_whose_process_was_stopped_is_resolved_only_by_two(store_url: str) -> None:
     async with office(store_url) as (desk, people):
-        view = await begun(desk, people.ada, "caller")
+        view = await calling(desk, people, "caller")
         await stopped(desk, people, view)
         done = await is_overridden_by_two(desk, people, f"/api/instances/{view['id']}/resolve")
         (shown,) = done.json()["overrides"]
@@ -68,7 +77,7 @@ async def test_a_call_whose_process_was_stopped_is_resolved_only_by_two(store_ur
 
 async def test_a_token_does_not_leave_a_call_whose_process_was_stopped(store_url: str) -> None:
     async with office(store_url) as (desk, people):
-        view = await begun(desk, people.ada, "caller")
+        view = await calling(desk, people, "caller")
         await stopped(desk, people, view)
         act = {"cancel": [token(view, "inner")], "start": ["pay"]}
         await is_overridden_by_two(desk, people, f"/api/instances/{view['id']}/modify", **act)
@@ -86,7 +95,7 @@ async def test_a_call_whose_process_never_began_is_resolved_only_by_two(store_ur
 async def test_a_called_process_whose_task_was_answered_is_resolved_by_one(store_url: str) -> None:
     async with office(store_url) as (desk, people):
         await deployed(desk, line("slow", REVIEW, ARRIVAL, messages=(PAPERS,)), line("patient", call("inner", "slow")))
-        view = await begun(desk, people.ada, "patient")
+        view = await calling(desk, people, "patient")
         called = await called_instance(desk, people, "slow")
         key = f"{called}:{token((await desk.get(people.otto, f'/api/instances/{called}')).json(), 'review')}"
         assert (await desk.post(people.rita, f"/api/tasks/{key}/complete")).status_code == 200
