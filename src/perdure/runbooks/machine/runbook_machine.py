@@ -212,9 +212,10 @@ class RunbookMachine:
                 for number, step in enumerate(state.steps, 1):
                     if step.status == "cancelled":
                         found.extend(_step_over(id, state, number, False))
-        if state.course is not None and any(type(entry) in _PLAN_ENDS for entry in entries):
-            letters = id_text(id)
-            found.append(fact_notice(letters, state.ended_at, (fact_key("runbook", letters),)))
+        if state.course is not None and (ends := [each for each in entries if type(each) in _PLAN_ENDS]):
+            letters, counts = id_text(id), ".".join(map(str, state.course.counts))
+            ended = f"{letters}/{type(ends[-1]).__name__}/{counts}"  # several commands may end it in one moment
+            found.append(fact_notice(ended, state.ended_at, (fact_key("runbook", letters),)))
         if state.parent and any(type(entry) in _CALL_ENDS for entry in entries):
             found.append(Notice(f"{NOTICE}{id_text(id)}/{CHILD_ENDED}", CHILD_ENDED))
         return tuple(found)
