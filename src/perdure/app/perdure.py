@@ -122,6 +122,7 @@ class Perdure(CallDesk, MessageDesk):
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
         blobs: str | Path = "",
+        engine: str = "embedded",
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
@@ -135,6 +136,7 @@ class Perdure(CallDesk, MessageDesk):
         fetch references by their scheme for `call.resolve`: functions that take a `Wanted`, or settings.
         `calendars` count business days.
         `blobs` is the folder that files of documents are kept in, by default beside the store.
+        `engine` carries processes: `embedded`, or `temporal://host:7233/namespace`.
         """
         if hooks is not None:
             hooks.check()
@@ -151,7 +153,7 @@ class Perdure(CallDesk, MessageDesk):
         time = sources or SystemSources()
         runtime = Runtime(
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
-            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds), blobs=str(blobs),
+            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds), blobs=str(blobs), engine=engine,
         )  # fmt: skip
         DocumentVerbs(runtime).bind(registry)
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
@@ -185,7 +187,7 @@ class Perdure(CallDesk, MessageDesk):
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
             "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,
-            "calendars": config.calendars, "blobs": config.blobs,
+            "calendars": config.calendars, "blobs": config.blobs, "engine": config.engine,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})

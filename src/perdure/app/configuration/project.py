@@ -14,7 +14,8 @@ from perdure.app.configuration.server import SECRET_FILE, SERVER_KEYS, ServerCon
 from perdure.app.configuration.telemetry import read_telemetry
 from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks, read_hooks
-from perdure.errors import DefinitionError, StoreSettingError
+from perdure.engine.engine_url import check_engine
+from perdure.errors import DefinitionError, EngineSettingError, StoreSettingError
 from perdure.telemetry import TelemetrySettings
 from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.verb_patterns import is_pattern
@@ -92,7 +93,7 @@ def _read(fields: Fields, folder: Path) -> Config:
     keep, key_file, every = _policies(fields, folder)
     return Config(
         store=absolute_store(fields.text("store", DEFAULT_STORE), folder),
-        engine=fields.word("engine", ("embedded",), "embedded"),
+        engine=_engine(fields),
         definitions=tuple(folder / each for each in fields.texts("definitions")),
         models=tuple(folder / each for each in fields.texts("models")) if "models" in fields else None,
         packs=tuple(folder / each for each in fields.texts("packs")) if "packs" in fields else None,
@@ -110,6 +111,17 @@ def _read(fields: Fields, folder: Path) -> Config:
         blobs=absolute_blobs(fields.text("blobs"), folder),
         folder=folder,
     )
+
+
+def _engine(fields: Fields) -> str:
+    """The engine's url; one that means nothing is a problem of the file."""
+    url = fields.text("engine", "embedded")
+    try:
+        check_engine(url)
+    except EngineSettingError as error:
+        fields.wrong(fields.get("engine"), "unknown_value", f"'{url}' is refused: {error.fact}", error.hint)
+        return "embedded"
+    return url
 
 
 def _server(fields: Fields, folder: Path) -> ServerConfig:

@@ -73,6 +73,12 @@ class EmbeddedEngine:
         self.delegate_task, self.reassign_task = people.delegate_task, people.reassign_task
         self.retry_incident, self.resolve_incident = people.retry_incident, people.resolve_incident
 
+    async def open(self) -> None:
+        """The kernel and the store are open already."""
+
+    async def close(self) -> None:
+        """The kernel and the store are closed by whoever opened them."""
+
     def jobs(self, types: Sequence[str]) -> JobStream:
         """The jobs of some types from now on, in place of the handlers of this process."""
         return EmbeddedJobStream(self.instances, types)
