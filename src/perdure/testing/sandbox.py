@@ -106,6 +106,7 @@ class Sandbox(Perdure):
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
         blobs: str | Path = "",
+        engine: str = "embedded",
     ) -> Sandbox:
         """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
         catalogue = with_document_verbs(load_definitions(definitions, environment))
@@ -113,7 +114,7 @@ class Sandbox(Perdure):
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
         runtime = Runtime(
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True,
-            checks=checks, blobs=str(blobs),
+            checks=checks, blobs=str(blobs), engine=engine,
         )  # fmt: skip
         DocumentVerbs(runtime).bind(registry)
         register_resolvers(runtime, registry, resolvers or {})

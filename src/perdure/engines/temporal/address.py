@@ -11,7 +11,8 @@ from perdure.errors import EngineSettingError
 
 SCHEME = "temporal://"
 API_KEY = "PERDURE_TEMPORAL_API_KEY"
-OPTIONS = frozenset({"tls", "cert", "key", "ca"})
+OPTIONS = frozenset({"tls", "cert", "key", "ca", "cache"})
+CACHED = 1_000
 
 
 class TemporalAddress(msgspec.Struct, frozen=True):
@@ -26,6 +27,8 @@ class TemporalAddress(msgspec.Struct, frozen=True):
     """The file of the client's private key."""
     ca: str = ""
     """The file of the certificate that signed the server's."""
+    cached: int = CACHED
+    """Workflows that a worker keeps in memory; without any it replays the history at every task."""
 
     @property
     def text(self) -> str:
@@ -52,10 +55,11 @@ def read_address(url: str) -> TemporalAddress:
     given = {name: values[0] for name, values in options.items()}
     is_tls = given.get("tls") in ("1", "true", "yes") or bool(given.get("cert") or given.get("ca"))
     try:
+        cached = int(given.get("cache", CACHED))
         port = parts.port or 7233
     except ValueError as error:
         raise EngineSettingError("open", "engine", url, str(error)) from error
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return TemporalAddress(
-        f"{host}:{port}", namespace, is_tls, given.get("cert", ""), given.get("key", ""), given.get("ca", "")
+        f"{host}:{port}", namespace, is_tls, given.get("cert", ""), given.get("key", ""), given.get("ca", ""), cached
     )

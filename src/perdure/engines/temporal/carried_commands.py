@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Coroutine
 from typing import Any
 from weakref import WeakValueDictionary
@@ -12,9 +11,11 @@ from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.commands import Migrate, RaiseIncident, RecordJob, StartInstance
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.state import ENDED
+from perdure.engines.embedded.foreign_instances import tell_outcome
 from perdure.engines.embedded.ports import EngineStore
+from perdure.engines.instance_carrier import InstanceCarriers
 from perdure.engines.temporal.dispatch_rows import DispatchRows, Staged, start_name
-from perdure.engines.temporal.journal_follower import JournalFollower
+from perdure.engines.temporal.journal_follower import CARRIER, JournalFollower
 from perdure.engines.temporal.wire import Dispatch, Reply
 from perdure.engines.temporal.workflow_client import WorkflowClient, WorkflowGone
 from perdure.errors import EngineUnavailableError, InvariantBroken, RejectedError, Rejection
@@ -27,8 +28,8 @@ from perdure.processes.definitions import Definitions
 from perdure.sources import SECOND, Id, Sources, id_text
 
 MAX_LOOKS = 64
-MAX_REMEMBERED = 10_000
 MAX_PAUSE = 10 * SECOND
+STOP_SECONDS = 5.0
 
 
 class CarriedCommands:
@@ -45,7 +46,7 @@ class CarriedCommands:
         self._follower = follower
         self._client = client
         self._sources = sources
-        self._carried: OrderedDict[bytes, bool] = OrderedDict()
+        self._carriers = InstanceCarriers(kernel, store)
         self._turns: WeakValueDictionary[Id, asyncio.Lock] = WeakValueDictionary()
         self._tasks: set[asyncio.Task[None]] = set()
         self.under_way: set[str] = set()
@@ -70,37 +71,26 @@ class CarriedCommands:
         self._spawn(self.ask(kind, id, origin, prepare), told)
 
     def _spawn(self, asked: Coroutine[Any, Any, Answer], told: Settled) -> None:
-        async def work() -> None:
-            try:
-                answer: Answer | BaseException = await asked
-            except (Exception, asyncio.CancelledError) as error:
-                answer = error
-            told(answer)
-
-        task = asyncio.create_task(work())
+        task = asyncio.create_task(tell_outcome(asked, told))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def drain(self) -> None:
+        """Wait until nothing that was put is under way."""
         while self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def is_carried(self, id: Id) -> bool:
-        """Whether Temporal decides an instance: the source of its first record says so, for good."""
-        known = self._carried.get(id)
-        if known is not None:
-            return known
-        first = await self._store.records(id, 0, 1)
-        if not first:
-            return False
-        source = self._kernel.machine(INSTANCE).records.decode(first[0].body).source
-        return self._remember(id, source is not None)
+    async def stop(self) -> None:
+        """The same, a bounded time; dispatches that are left are sent again by whoever opens the store next."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
+            for each in late:
+                each.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
-    def _remember(self, id: Id, is_carried: bool) -> bool:
-        self._carried[id] = is_carried
-        if len(self._carried) > MAX_REMEMBERED:
-            self._carried.popitem(last=False)
-        return is_carried
+    async def is_carried(self, id: Id) -> bool:
+        """Whether Temporal decides an instance."""
+        return bool(await self._carriers.of(id))
 
     # --- starting ------------------------------------------------------------------------------------------------
 
@@ -223,7 +213,7 @@ class CarriedCommands:
         """Append what the reply brings and answer; None when the command has to be prepared again."""
         await self._follower.append(id, reply.made)
         if reply.outcome == "decided":
-            self._remember(id, True)
+            self._carriers.remember(id, CARRIER)
             return await self._decided(id, origin, name, reply)
         if reply.outcome == "moved":
             if is_staged and not await self._rows.is_open(origin.tenant, name):

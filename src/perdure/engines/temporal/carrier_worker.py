@@ -22,7 +22,8 @@ PASSED_THROUGH = ("perdure", "msgspec", "cronsim")
 """Modules that the sandbox shares: msgspec looks annotations up in `sys.modules` at the first decoding."""
 PAUSE = 2 * SECOND
 MAX_JOBS = 200
-STOP_SECONDS = timedelta(seconds=5)
+STOP_SECONDS = timedelta(0)
+"""Attempts of jobs end before the worker does; what is left of activities is tried elsewhere."""
 
 log = logging.getLogger("perdure")
 
@@ -61,6 +62,7 @@ class CarrierWorker:
         return Worker(
             client, task_queue=self._client.queue, workflows=[InstanceWorkflow], activities=self._activities,
             workflow_runner=runner, max_concurrent_activities=MAX_JOBS, graceful_shutdown_timeout=STOP_SECONDS,
+            max_cached_workflows=self._client.address.cached,
         )  # fmt: skip
 
     async def _serve(self) -> None:

@@ -60,7 +60,7 @@ class TemporalEngine(EmbeddedEngine):
         await self._worker.open()
 
     async def close(self) -> None:
-        await self.commands.drain()
+        await self.commands.stop()
         await self._worker.close()
 
     async def _drained(self) -> None:

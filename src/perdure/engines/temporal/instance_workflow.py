@@ -12,12 +12,12 @@ from temporalio.exceptions import ApplicationError
 from perdure.engines.temporal.hosted_instance import HostedInstance
 from perdure.engines.temporal.wire import (
     DECIDE,
-    JOB_ACTIVITY,
+    JOBS_ACTIVITY,
     STATUS,
     TELL_ACTIVITY,
     WORKFLOW,
     Dispatch,
-    JobAsked,
+    JobsAsked,
     Reply,
     Telling,
     encode,
@@ -33,12 +33,12 @@ MAX_DECISIONS = 800
 UNANSWERED = "perdure.reply"
 """The type of the error that carries a reply which changed nothing: Temporal keeps no event of such an update."""
 FOR_EVER = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=20))
-JOB_DAYS = timedelta(days=3650)
-HEARTBEAT = timedelta(seconds=30)
 TELL_SECONDS = timedelta(seconds=60)
 STATUS_ATTRIBUTE = SearchAttributeKey.for_keyword("PerdureStatus")
 WAITS_ATTRIBUTE = SearchAttributeKey.for_keyword_list("PerdureWaits")
 MAX_WAITS = 20
+MAX_JOBS = 50
+"""Jobs that one worker takes by one activity."""
 
 
 def now() -> int:
@@ -53,7 +53,8 @@ class InstanceWorkflow:
     def __init__(self, begun: bytes) -> None:
         self._begun = read_begun(begun)
         self._hosted = HostedInstance(self._begun)
-        self._jobs: dict[int, asyncio.Task[None]] = {}
+        self._jobs: list[asyncio.Task[None]] = []
+        self._given: dict[int, None] = {}
         self._timer: asyncio.Task[None] | None = None
         self._timer_due = 0
         self._telling: asyncio.Task[None] | None = None
@@ -142,26 +143,30 @@ class InstanceWorkflow:
     # --- jobs ----------------------------------------------------------------------------------------------------
 
     def _give_jobs(self) -> None:
-        for row in self._hosted.ready_jobs():
-            if row.step not in self._jobs:
-                self._jobs[row.step] = asyncio.create_task(self._job(row.step))
+        nodes = [row.step for row in self._hosted.ready_jobs() if row.step not in self._given]
+        for first in range(0, len(nodes), MAX_JOBS):
+            batch = tuple(nodes[first : first + MAX_JOBS])
+            self._given.update(dict.fromkeys(batch))
+            self._jobs.append(asyncio.create_task(self._jobs_taken(batch)))
 
-    async def _job(self, node: int) -> None:
-        """Let a worker run a job; it is over when our journal says so, and what became of it came as a command."""
-        asked = JobAsked(self._begun.tenant, self._begun.instance, node, tuple(self._hosted.outbox))
+    async def _jobs_taken(self, nodes: tuple[int, ...]) -> None:
+        """Let a worker take jobs, in their order; what becomes of each comes as a command."""
+        asked = JobsAsked(self._begun.tenant, self._begun.instance, nodes, tuple(self._hosted.outbox))
         try:
             version = await workflow.execute_activity(
-                JOB_ACTIVITY, encode(asked), result_type=int, start_to_close_timeout=JOB_DAYS,
-                heartbeat_timeout=HEARTBEAT, retry_policy=FOR_EVER, summary=self._name(node),
+                JOBS_ACTIVITY, encode(asked), result_type=int, start_to_close_timeout=TELL_SECONDS,
+                retry_policy=FOR_EVER, summary=", ".join(map(self._name, nodes))[:200],
             )  # fmt: skip
             self._hosted.acknowledge(version)
         finally:
-            self._jobs.pop(node, None)
+            for node in nodes:
+                self._given.pop(node, None)
+            self._jobs = [each for each in self._jobs if not each.done()]
             self._is_woken = True
 
     def _name(self, node: int) -> str:
         state = self._hosted.state
-        return state.nodes[node].element[:200] if state is not None and node in state.nodes else str(node)
+        return state.nodes[node].element if state is not None and node in state.nodes else str(node)
 
     # --- our journal ---------------------------------------------------------------------------------------------
 

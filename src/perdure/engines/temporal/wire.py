@@ -13,7 +13,7 @@ from perdure.journal import Origin
 WORKFLOW = "perdure.instance"
 DECIDE = "decide"
 STATUS = "status"
-JOB_ACTIVITY = "perdure.job"
+JOBS_ACTIVITY = "perdure.jobs"
 TELL_ACTIVITY = "perdure.tell"
 WIRE_VERSION = 1
 
@@ -83,12 +83,12 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     wire: int = WIRE_VERSION
 
 
-class JobAsked(msgspec.Struct, frozen=True):
-    """A job that is ready, with the decisions that our journal may not have yet."""
+class JobsAsked(msgspec.Struct, frozen=True):
+    """Jobs that became ready together, in order, with the decisions that our journal may not have yet."""
 
     tenant: str
     instance: bytes
-    node: int
+    nodes: tuple[int, ...]
     made: tuple[Made, ...] = ()
 
 
@@ -110,5 +110,5 @@ def encode(value: Any) -> bytes:
 read_dispatch = msgspec.msgpack.Decoder(Dispatch).decode
 read_reply = msgspec.msgpack.Decoder(Reply).decode
 read_begun = msgspec.msgpack.Decoder(Begun).decode
-read_job = msgspec.msgpack.Decoder(JobAsked).decode
+read_jobs = msgspec.msgpack.Decoder(JobsAsked).decode
 read_telling = msgspec.msgpack.Decoder(Telling).decode
