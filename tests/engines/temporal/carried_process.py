@@ -78,7 +78,7 @@ class Carried:
         return (await self._perdure.call("t.durable", {"given": given})).id
 
     async def called(self, id: str) -> str:
-        return (await self._perdure.get(id)).status
+        return (await self._perdure.status(id)).state
 
     async def publish(self, id: str) -> str:
         return (await self._engine.publish("paid", "order-1", ORIGIN, message_id=id)).outcome
@@ -117,9 +117,6 @@ class Carried:
         report = await verify(runtime.store, runtime.machines, {}, dry=True)
         return [str(each) for each in report.findings if "seal" not in each.place]
 
-    async def engines(self) -> Any:
-        return json.loads(json.dumps(await self._perdure.engines()))
-
 
 def _letters(id: bytes) -> str:
     from perdure.sources import Id, id_text  # noqa: PLC0415
@@ -149,6 +146,11 @@ def handlers(folder: Path) -> dict[str, Any]:
     return {"t.one": one, "t.two": two, "t.slow": slow}
 
 
+def say(answer: Any) -> None:
+    """Answers are marked: the SDK writes its warnings to the same place."""
+    print(f"@{json.dumps(answer)}", flush=True)
+
+
 async def main(store: str, engine: str, folder: str) -> None:
     logging.basicConfig(level=logging.ERROR)
     loop = asyncio.get_running_loop()
@@ -156,16 +158,16 @@ async def main(store: str, engine: str, folder: str) -> None:
     try:
         async with opened as perdure:
             carried = Carried(perdure)
-            print(json.dumps("ready"), flush=True)
+            say("ready")
             while text := await loop.run_in_executor(None, sys.stdin.readline):
                 do, args = json.loads(text)
                 try:
                     answer = await getattr(carried, do)(**args)
                 except PerdureError as error:
                     answer = {"error": error.code, "text": str(error)}
-                print(json.dumps(answer), flush=True)
+                say(answer)
     except PerdureError as error:
-        print(json.dumps({"error": error.code, "text": str(error)}), flush=True)
+        say({"error": error.code, "text": str(error)})
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,10 @@ class OurProcess:
 
     def _read(self) -> Any:
         assert self._child.stdout is not None
-        text = self._child.stdout.readline()
-        assert text, "the process ended without an answer"
-        return json.loads(text)
+        while text := self._child.stdout.readline():
+            if text.startswith("@"):
+                return json.loads(text[1:])
+        raise AssertionError("the process ended without an answer")
 
     def send(self, do: str, **args: Any) -> None:
         assert self._child.stdin is not None
@@ -41,7 +43,14 @@ class OurProcess:
 
     def kill(self) -> None:
         self._child.kill()
+        self._close()
+
+    def _close(self) -> None:
         self._child.wait()
+        assert self._child.stdin is not None and self._child.stdout is not None
+        with suppress(BrokenPipeError):
+            self._child.stdin.close()
+        self._child.stdout.close()
 
     def end(self) -> None:
         if self._child.poll() is None:
@@ -50,7 +59,8 @@ class OurProcess:
             try:
                 self._child.wait(30)
             except subprocess.TimeoutExpired:
-                self.kill()
+                self._child.kill()
+            self._close()
 
 
 Opened = Callable[..., OurProcess]

@@ -37,6 +37,7 @@ TELL_SECONDS = timedelta(seconds=60)
 STATUS_ATTRIBUTE = SearchAttributeKey.for_keyword("PerdureStatus")
 WAITS_ATTRIBUTE = SearchAttributeKey.for_keyword_list("PerdureWaits")
 MAX_WAITS = 20
+MARK = "perdure-wake"
 MAX_JOBS = 50
 """Jobs that one worker takes by one activity."""
 
@@ -59,6 +60,7 @@ class InstanceWorkflow:
         self._timer_due = 0
         self._telling: asyncio.Task[None] | None = None
         self._decisions = 0
+        self._marks = 0
         self._is_woken = True
         self._is_urgent = False
         self._shown: tuple[str, tuple[str, ...]] = ("", ())
@@ -133,6 +135,16 @@ class InstanceWorkflow:
             # The server counts milliseconds: a little later is right, a little earlier would be asked again.
             await workflow.sleep(timedelta(milliseconds=-(-left // 1000)), summary="next timer")
         self._timer_due = 0
+        self._mark()
+
+    def _mark(self) -> None:
+        """Wake up by a command of its own.
+
+        A replay joins workflow tasks that gave no command, and brings updates before whatever else happened in them:
+        an update could come before the activity or the timer that it came after.
+        """
+        self._marks += 1
+        workflow.upsert_memo({MARK: self._marks})
         self._is_woken = True
 
     def _end_timers(self) -> None:
@@ -162,7 +174,7 @@ class InstanceWorkflow:
             for node in nodes:
                 self._given.pop(node, None)
             self._jobs = [each for each in self._jobs if not each.done()]
-            self._is_woken = True
+            self._mark()
 
     def _name(self, node: int) -> str:
         state = self._hosted.state
@@ -189,8 +201,9 @@ class InstanceWorkflow:
                 retry_policy=FOR_EVER,
             )  # fmt: skip
             self._hosted.acknowledge(version)
+            self._mark()
         self._is_urgent = False
-        self._is_woken = True
+        self._mark()
 
     # --- growth and search -----------------------------------------------------------------------------------------
 
