@@ -56,7 +56,6 @@ def test_a_hot_query_is_a_search_and_never_a_scan(name: str) -> None:
     connection.close()
 
 
-@pytest.mark.req("X8")
 def test_lists_come_in_the_order_of_an_index_on_postgres_too(postgres_url: str) -> None:
     """Also for plans that are made while the tables are empty."""
     asyncio.run(_opened(postgres_url))
