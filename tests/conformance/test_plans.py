@@ -73,7 +73,6 @@ def test_a_document_is_found_among_its_own_and_never_by_going_through_all(query:
     connection.close()
 
 
-@pytest.mark.req("X8")
 def test_lists_come_in_the_order_of_an_index_on_postgres_too(postgres_url: str) -> None:
     """Also for plans that are made while the tables are empty."""
     asyncio.run(_opened(postgres_url))

@@ -101,7 +101,7 @@ def told(events: list[Any], id: str) -> list[str]:
     return [(each["text"] if isinstance(each, dict) else each.text).replace(id, "ID") for each in events]
 
 
-@pytest.mark.req("V18", "V26", "V34")
+@pytest.mark.req("V18", "V26", "V34", "V1")
 def test_the_stream_of_a_case_is_the_table_word_for_word_on_every_surface(
     kyc: Path, store_url: str, tmp_path: Path
 ) -> None:
