@@ -50,6 +50,8 @@ from perdure.channels.webhook_settings import Hooks
 from perdure.errors import RejectedError, Rejection
 from perdure.identifiers import check_key
 from perdure.journal import Origin
+from perdure.lifecycles.guards import GuardKind
+from perdure.lifecycles.guards.project_guards import project_guards, readable_guards
 from perdure.lifecycles.loader import default_places as lifecycle_places
 from perdure.runbooks.executor.call_executor import SETTLED
 from perdure.runbooks.executor.completion_inbox import Completion, CompletionStatus, Receipt
@@ -105,7 +107,9 @@ class Perdure(CallDesk, MessageDesk):
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
         models: Sequence[str | Path] | None = None,
+        documents: Sequence[str | Path] | None = None,
         lifecycles: Sequence[str | Path] | None = None,
+        guards: Sequence[GuardKind | str] = (),
         packs: Sequence[str | Path] = (),
         handlers: Sequence[str] | Mapping[str, Any] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
@@ -130,7 +134,9 @@ class Perdure(CallDesk, MessageDesk):
 
         `handlers` names importable packages, or maps verb names to functions and agents. `models` are model files or
         folders of them, by default the folder `models` beside the definitions; what changed in them is deployed. So are
-        `lifecycles`, by default the folder of that name beside the definitions. A
+        `lifecycles`, by default the folder of that name beside the definitions; `guards` are kinds of guard of your
+        own, or importable packages with some. `documents` are files or folders with document types and rejection
+        reasons, by default the folder of that name beside the definitions; a catalogue has its own. A
         `worker` looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs
         nothing. Nothing is measured or traced unless `telemetry` says so; `span_exporter` is any of OpenTelemetry's,
         in place of OTLP over HTTP. `hooks` says who sends signed messages, and whom a worker tells what happened.
@@ -142,20 +148,21 @@ class Perdure(CallDesk, MessageDesk):
         """
         if hooks is not None:
             hooks.check()
-        catalogue = load_definitions(definitions, environment)
+        catalogue = load_definitions(definitions, environment, documents)
         tells = hooks is not None and bool(hooks.leaving)
         if tells:
             catalogue = with_delivery_verb(catalogue)
         catalogue = with_document_verbs(catalogue)
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
-        guarded = load_project_lifecycles(definitions, lifecycles)
+        table = project_guards(guards) if role != "reader" else readable_guards(guards)
+        guarded = load_project_lifecycles(definitions, lifecycles, table) if role != "reader" else []
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
         registry = HandlerRegistry.collect(list(packages), catalogue, bound) if role != "reader" else HandlerRegistry()
         time = sources or SystemSources()
         runtime = Runtime(
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
-            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds), blobs=str(blobs),
+            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds), blobs=str(blobs), guards=table,
         )  # fmt: skip
         DocumentVerbs(runtime).bind(registry)
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
@@ -186,7 +193,8 @@ class Perdure(CallDesk, MessageDesk):
         settings: dict[str, Any] = {
             "definitions": config.definitions, "handlers": config.handlers,
             "models": config.models if config.models is not None else default_places(config.definitions),
-            "lifecycles": lifecycle_places(config.definitions),
+            "lifecycles": config.lifecycles if config.lifecycles is not None else lifecycle_places(config.definitions),
+            "documents": config.documents, "guards": config.guards,
             "environment": config.environment, "packs": pack_places(config),
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
