@@ -20,6 +20,7 @@ from perdure.app.lifecycles.views import (
     LifecycleStatus,
     LifecycleVersionView,
     MigrationPlan,
+    StateView,
     TaskReceipt,
     TransitionAnswer,
 )
@@ -33,7 +34,7 @@ from perdure.lifecycles.instances import INDEX, KIND
 from perdure.lifecycles.kept_facts import read_kept
 from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine import commands as c
-from perdure.lifecycles.machine.definition import Lifecycle
+from perdure.lifecycles.machine.definition import Lifecycle, State
 from perdure.lifecycles.machine.definition_machine import LifecycleVersions
 from perdure.lifecycles.machine.judgements import names_of
 from perdure.lifecycles.machine.lifecycle_machine import status_text
@@ -129,9 +130,12 @@ class LifecycleOperations:
             )  # fmt: skip
 
     async def page(
-        self, lifecycle: str, state: str, subject: str, before: str, limit: int
+        self, lifecycle: str, state: str, subject: str, before: str, limit: int, blocker: str = ""
     ) -> tuple[list[LifecycleItem], str | None]:
-        """Instances, newest first; by subject and by state only within a lifecycle."""
+        """Instances, newest first; by subject and by state only within a lifecycle.
+
+        A page by blocker may hold fewer than were asked for while there are more to look through.
+        """
         if (state or subject) and not lifecycle:
             fact = "a state and a subject are looked for within a lifecycle"
             raise RejectedError(Rejection("invalid", "list", "lifecycles", "", fact, "Name the lifecycle as well."))
@@ -146,7 +150,9 @@ class LifecycleOperations:
         items = [
             item_of(id, each)
             for id, each in found
-            if (not lifecycle or each.lifecycle == lifecycle) and (not state or each.state == state)
+            if (not lifecycle or each.lifecycle == lifecycle)
+            and (not state or each.state == state)
+            and (not blocker or any(blocked.key == blocker for blocked in each.blocked))
         ]
         return items, id_text(rows[-1].id) if len(rows) == limit else None
 
@@ -208,7 +214,7 @@ class LifecycleOperations:
     # --- definitions ---------------------------------------------------------------------------------------------
 
     async def definitions(self) -> list[LifecycleVersionView]:
-        return [view for state in await self._definitions.all(self._origin) for view in version_views(state)]
+        return [view for each in await self._definitions.all(self._origin) for view in await self._versions(each)]
 
     async def deploy(self, text: str, file: str) -> DeployedLifecycle:
         read = read_lifecycle(text, file, self._instances.machine.table)
@@ -218,7 +224,12 @@ class LifecycleOperations:
         )
 
     async def retire(self, lifecycle: str, version: int, reason: str) -> list[LifecycleVersionView]:
-        return version_views(await self._definitions.retire(lifecycle, version, self._origin, reason))
+        return await self._versions(await self._definitions.retire(lifecycle, version, self._origin, reason))
+
+    async def _versions(self, state: LifecycleVersions) -> list[LifecycleVersionView]:
+        load, tenant = self._definitions.load, self._origin.tenant
+        found = [await load(state.lifecycle, each.hash, tenant) for each in state.versions]
+        return version_views(state, found)
 
     async def definition(self, lifecycle: str, version: int | None) -> Lifecycle:
         return (await self._definitions.choose(lifecycle, version, self._origin, "find")).definition
@@ -229,15 +240,19 @@ class LifecycleOperations:
         return aggregate, (await self._instances.material(aggregate)).definition
 
 
-def version_views(state: LifecycleVersions) -> list[LifecycleVersionView]:
+def version_views(state: LifecycleVersions, definitions: list[Lifecycle]) -> list[LifecycleVersionView]:
     latest = state.latest()
     return [
         LifecycleVersionView(
             state.lifecycle, each.number, each.label, digest_text(each.hash), each.status, iso(each.at) or "", each.by,
-            latest is not None and each.number == latest.number,
+            latest is not None and each.number == latest.number, [state_view(one) for one in definition.states],
         )
-        for each in state.versions
+        for each, definition in zip(state.versions, definitions, strict=True)
     ]  # fmt: skip
+
+
+def state_view(state: State) -> StateView:
+    return StateView(state.name, state.description, state.is_terminal, [each.key for each in state.requirements])
 
 
 def finding(problem: Problem) -> LifecycleFinding:
