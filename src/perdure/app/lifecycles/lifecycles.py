@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -45,6 +45,26 @@ from perdure.lifecycles.task_results import TaskResult
 from perdure.moments import iso
 from perdure.payload import digest_text
 from perdure.sources import id_text, parse_id
+
+
+PAGES_LOOKED_AT = 20
+"""How far one look goes for instances behind a blocker."""
+
+
+class _Wanted(NamedTuple):
+    """Filters of a list of instances."""
+
+    lifecycle: str
+    state: str
+    subject: str
+    blocker: str
+
+    def fits(self, each: Instance) -> bool:
+        return (
+            (not self.lifecycle or each.lifecycle == self.lifecycle)
+            and (not self.state or each.state == self.state)
+            and (not self.blocker or any(blocked.key == self.blocker for blocked in each.blocked))
+        )
 
 
 class LifecycleOperations:
@@ -140,21 +160,28 @@ class LifecycleOperations:
             fact = "a state and a subject are looked for within a lifecycle"
             raise RejectedError(Rejection("invalid", "list", "lifecycles", "", fact, "Name the lifecycle as well."))
         place: bytes = parse_id(before, "lifecycle") if before else FROM_THE_NEWEST
-        store, tenant = self._runtime.store, self._origin.tenant
-        if subject:
-            rows = await store.indexed(tenant, INDEX, lifecycle, subject, place, limit)
+        wanted = _Wanted(lifecycle, state, subject, blocker)
+        found: list[tuple[bytes, Instance]] = []
+        for _ in range(PAGES_LOOKED_AT if blocker else 1):
+            rows = await self._rows(wanted, place, limit)
+            found += [each for each in rows if wanted.fits(each[1])]
+            if len(rows) < limit:
+                return [item_of(*each) for each in found[:limit]], _next(found, limit)
+            place = rows[-1][0]
+            if len(found) >= limit:
+                break
+        items = [item_of(*each) for each in found[:limit]]
+        return items, _next(found, limit) or id_text(place)
+
+    async def _rows(self, wanted: _Wanted, place: bytes, limit: int) -> list[tuple[bytes, Instance]]:
+        store, tenant, lifecycle = self._runtime.store, self._origin.tenant, wanted.lifecycle
+        if wanted.subject:
+            rows = await store.indexed(tenant, INDEX, lifecycle, wanted.subject, place, limit)
         else:
-            rows = await store.aggregates(tenant, KIND, status_text(lifecycle, state) if state else "", place, limit)
+            status = status_text(lifecycle, wanted.state) if wanted.state else ""
+            rows = await store.aggregates(tenant, KIND, status, place, limit)
         machine = self._runtime.machines[KIND]
-        found: list[tuple[bytes, Instance]] = [(row.id, machine.decode(row.state)) for row in rows]
-        items = [
-            item_of(id, each)
-            for id, each in found
-            if (not lifecycle or each.lifecycle == lifecycle)
-            and (not state or each.state == state)
-            and (not blocker or any(blocked.key == blocker for blocked in each.blocked))
-        ]
-        return items, id_text(rows[-1].id) if len(rows) == limit else None
+        return [(row.id, machine.decode(row.state)) for row in rows]
 
     async def history(self, id: str, after: int, limit: int) -> tuple[list[EntryView], int | None]:
         """Entries of the journal after a record, oldest first; whole records, at least one."""
@@ -238,6 +265,11 @@ class LifecycleOperations:
         """An instance with the definition it is pinned to."""
         aggregate = await self._instances.read(id, self._origin)
         return aggregate, (await self._instances.material(aggregate)).definition
+
+
+def _next(found: list[tuple[bytes, Instance]], limit: int) -> str | None:
+    """The place behind the last one shown where more were found than are shown."""
+    return id_text(found[limit - 1][0]) if len(found) > limit else None
 
 
 def version_views(state: LifecycleVersions, definitions: list[Lifecycle]) -> list[LifecycleVersionView]:
