@@ -25,7 +25,8 @@ from perdure.app.packs import PackOperations
 from perdure.app.processes.deployment_gates import gates
 from perdure.app.processes.model_review import Reviews
 from perdure.app.processes.project_models import ProjectModels
-from perdure.blobs.storage_selection import default_place, open_blobs
+from perdure.blobs.storage_selection import open_blobs
+from perdure.buses.bus_selection import Buses
 from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
 from perdure.documents.machine.document_machine import DocumentMachine
@@ -137,7 +138,7 @@ class Runtime:
         self.intake = Inbox(self.conductor, sources)
         self.upkeep = Recovery(self.conductor, sources)
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
-        self.blobs = open_blobs(blobs or default_place(driver.url), sources.now)
+        self.blobs = open_blobs(blobs, driver.url, sources.now)
         self.document_duties = DocumentDuties(self)
         self.computations = Computations(has_threads=not is_driven)
         self.definitions = Definitions(self.kernel, self.store, catalogue, plans, given, self.computations.run)
@@ -149,7 +150,7 @@ class Runtime:
         self.reviews = Reviews(catalogue, self.computations)
         self.packs = PackOperations()
         self.guards = Guards()
-        self.hooks = Hooks()
+        self.hooks, self.buses = Hooks(), Buses()
         self.counts = Counts(self.store, self.machines[RunbookMachine.kind], sources)
         self.tail = Tail(self.kernel, self.store, driver, self.machines)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
@@ -360,6 +361,7 @@ class Runtime:
             self._elsewhere.cancel()
             await asyncio.gather(self._elsewhere, return_exceptions=True)
         await self.driver.close()
+        await self.blobs.close()
 
     def store_changed(self) -> asyncio.Future[bool]:
         """Done when another process may have committed, or it is time to look anyway; shared, so do not cancel it."""

@@ -221,10 +221,15 @@ class Decider:
         changing: list[Deed] = []
         attachments: list[Attachments] = []
         notices: list[Notice] = []
-        written = None
+        keys: list[str] = []
+        written, due, has_records = None, 0, False
         for each in decided:
+            due = max(due, each.due)
             if each.brought is not None:
                 attachments.append(each.brought)
+                if each.brought.entities:
+                    has_records = True
+                    keys.extend(self._changes(current, each.brought))
             decision = each.decision
             if decision.written is None and not decision.entries:
                 continue
@@ -233,7 +238,7 @@ class Decider:
             changing.append(Deed(each.at, type(each.command).__name__, each.submission.origin, decision.entries, body))
             if written is None or written.is_notable:
                 notices.extend(machine.notices(id, state, tuple(decision.entries)))
-        if keys := [key for each in attachments for key in self._changes(current, each)]:
+        if keys:
             notices.extend(_changed_records(id, current.version, keys))
         parted = self.parted.get(current.kind)
         if written is not None and written.rows is not None:
@@ -251,8 +256,7 @@ class Decider:
         head, version = (records[-1].hash, records[-1].sequence) if records else (current.head, current.version)
         unit = Unit(
             current.tenant, id, current.kind, current.version, version, status, ended_at, encoded, head, records,
-            before, rows, notices, attachments, decided[-1].at, parts, max(each.due for each in decided),
-            not keys and any(each.entities for each in attachments),
+            before, rows, notices, attachments, decided[-1].at, parts, due, has_records and not keys,
         )  # fmt: skip
         return Committing(unit, Aggregate(id, current.tenant, current.kind, version, state, head, rows), decided)
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from perdure.verbs.handlers import ResumptionContext as ResumptionContext
     from perdure.verbs.handlers import StepSummary as StepSummary
     from perdure.verbs.handlers import verb as verb
+    from perdure.verbs.loader import definition_places as definition_places
     from perdure.verbs.loader import load_catalogue as load_catalogue
     from perdure.verbs.loader import load_text as load_text
 
@@ -36,7 +37,7 @@ _HOMES = {
     "compiled_verb": ("Verb",),
     "definition": ("BUILT_IN_HANDLERS", "EntityDefinition", "EntityField", "Execution", "Sentences", "VerbDefinition"),
     "handlers": ("Call", "Decide", "Result", "ResumptionContext", "StepSummary", "verb"),
-    "loader": ("load_catalogue", "load_text"),
+    "loader": ("definition_places", "load_catalogue", "load_text"),
     "handler_registry": ("Handler", "HandlerRegistry"),
     "compiled_schema": ("CompiledSchema",),
 }

@@ -44,8 +44,12 @@ class GuardTable:
             for name in (kind.name, *kind.aliases):
                 self._kinds[name] = kind
 
+    def with_kind(self, kind: GuardKind) -> GuardTable:
+        """The table with one more kind."""
+        return GuardTable((*list(self)[len(BUILT_IN_GUARDS) :], kind))
+
     def __iter__(self) -> Iterator[GuardKind]:
-        return iter(dict.fromkeys(self._kinds.values()))
+        return iter([kind for name, kind in self._kinds.items() if name == kind.name])
 
     def names(self) -> list[str]:
         return [*self._kinds, *COMBINED]
@@ -61,7 +65,8 @@ class GuardTable:
         params = _params(kind, guard, names) if kind is not None else None
         if kind is None or isinstance(params, str) or params is None:
             return ()
-        return tuple(key for key in kind.facts(params) if key != CONTEXT)
+        keys = _keys(kind, params)
+        return () if isinstance(keys, str) else tuple(key for key in keys if key != CONTEXT)
 
     def fields(self, guard: Guard, names: Names) -> Iterator[tuple[str, str]]:
         """The fields that a guard looks at, each with the key of its record."""
@@ -73,7 +78,8 @@ class GuardTable:
         params = _params(kind, guard, names) if kind is not None else None
         if kind is None or isinstance(params, str) or params is None:
             return
-        for key in kind.facts(params):
+        keys = _keys(kind, params)
+        for key in () if isinstance(keys, str) else keys:
             if fact_kind(key) == "record":
                 yield from ((key, field) for field in kind.fields(params))
 
@@ -86,7 +92,9 @@ class GuardTable:
         params = _params(kind, guard, names)
         if isinstance(params, str):
             return undecided(f"the context has no '{params}'")
-        return kind.judge(params, {**facts, CONTEXT: names}, now)
+        if isinstance(keys := _keys(kind, params), str):
+            return undecided(keys)
+        return _judged(kind, params, {**facts, CONTEXT: names}, now)
 
 
 def _params(kind: GuardKind, guard: Guard, names: Names) -> Mapping[str, Any] | str:
@@ -96,6 +104,28 @@ def _params(kind: GuardKind, guard: Guard, names: Names) -> Mapping[str, Any] | 
     except UnknownName as unknown:
         return unknown.name
     return params
+
+
+def _keys(kind: GuardKind, params: Mapping[str, Any]) -> tuple[str, ...] | str:
+    """The facts that a kind asks for, or why it cannot say."""
+    try:
+        return tuple(str(key) for key in kind.facts(params))
+    except Exception as error:  # a guard of a project may raise anything, and then opens nothing
+        return _failure(kind, error)
+
+
+def _judged(kind: GuardKind, params: Mapping[str, Any], facts: Facts, now: int) -> Judgement:
+    try:
+        found = kind.judge(params, facts, now)
+    except Exception as error:  # a guard of a project may raise anything, and then opens nothing
+        return undecided(_failure(kind, error))
+    if not isinstance(found, Judgement):
+        return undecided(f"guard '{kind.name}' gave no judgement")
+    return found
+
+
+def _failure(kind: GuardKind, error: Exception) -> str:
+    return f"guard '{kind.name}' failed: {type(error).__name__}: {error}"[:500]
 
 
 def _combined(guard: Guard, judged: list[Judgement]) -> Judgement:

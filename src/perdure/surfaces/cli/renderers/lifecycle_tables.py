@@ -18,6 +18,7 @@ from perdure.app.lifecycles.views import (
     TransitionView,
 )
 from perdure.errors import Problem
+from perdure.lifecycles.guards import GuardKind
 from perdure.surfaces.cli.output import counted
 from perdure.surfaces.cli.renderers.call_tables import table
 from perdure.surfaces.cli.time_text import relative
@@ -67,6 +68,15 @@ def list_picture(found: Sequence[LifecycleItem]) -> RenderableType:
 def _words(each: LifecycleItem) -> tuple[str, ...]:
     blockers, kind = ", ".join(each.blockers), f"{each.lifecycle} v{each.version}"
     return each.id, kind, each.subject, each.state, blockers, relative(each.entered_at)
+
+
+def guards_picture(found: Sequence[GuardKind]) -> RenderableType:
+    rows = [(Text(kind.name, style="bold"), Text(kind.description.strip()), _parameters(kind)) for kind in found]
+    return table("Guards", ("kind", "holds", "parameters"), rows, "There is no kind of guard.")
+
+
+def _parameters(kind: GuardKind) -> Text:
+    return Text("\n".join(f"{each.name}{'' if each.is_required else '?'}: {each.type}" for each in kind.parameters))
 
 
 def versions_picture(found: Sequence[LifecycleVersionView]) -> RenderableType:
