@@ -22,7 +22,6 @@ def ada(server: Server) -> str:
     return server.make_key("ada", "admin", "compliance")
 
 
-
 def test_the_board_has_a_column_for_each_state_and_is_filtered_by_its_address(
     eyes: Eyes, server: Server, ada: str
 ) -> None:

@@ -46,7 +46,6 @@ from perdure.moments import iso
 from perdure.payload import digest_text
 from perdure.sources import id_text, parse_id
 
-
 PAGES_LOOKED_AT = 20
 """How far one look goes for instances behind a blocker."""
 

@@ -22,9 +22,7 @@ SHOWN_PDF = SHOWN + b"; object-src 'self'"
 class ContentResponse:
     """Sends the parts of a blob. What is found damaged before the first part is refused as any request."""
 
-    def __init__(
-        self, first: bytes, rest: AsyncIterator[bytes], download: Download, *, is_shown: bool = False
-    ) -> None:
+    def __init__(self, first: bytes, rest: AsyncIterator[bytes], download: Download, *, is_shown: bool = False) -> None:
         self._first, self._rest = first, rest
         is_safe = download.blob.media_type in SAFE_TO_SHOW
         media = download.blob.media_type if is_safe else OCTETS
