@@ -25,6 +25,7 @@ from perdure.app.packs import PackOperations
 from perdure.app.processes.deployment_gates import gates
 from perdure.app.processes.model_review import Reviews
 from perdure.app.processes.project_models import ProjectModels
+from perdure.app.tasks.task_list import TaskList
 from perdure.blobs.storage_selection import default_place, open_blobs
 from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
@@ -91,6 +92,9 @@ log = logging.getLogger("perdure")
 
 class Runtime:
     """Everything one process needs; made by `Perdure.open` and by the sandbox."""
+
+    task_list = TaskList()
+    """Links to human tasks in a task list elsewhere."""
 
     def __init__(
         self,
