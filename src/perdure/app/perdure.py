@@ -44,6 +44,8 @@ from perdure.app.tasks.task_list import task_list as external_task_list
 from perdure.app.tasks.tasks import TaskOperations
 from perdure.app.wait_permissions import WaitPermissions, letter_of
 from perdure.app.webhooks.dispatch import WebhookDispatcher, with_delivery_verb
+from perdure.buses.bus_selection import Buses
+from perdure.buses.bus_settings import BusSettings
 from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
 from perdure.errors import RejectedError, Rejection
@@ -129,6 +131,7 @@ class Perdure(CallDesk, MessageDesk):
         calendars: Calendars | None = None,
         blobs: str | Path = "",
         task_list: str = "",
+        bus: BusSettings | None = None,
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
@@ -145,6 +148,7 @@ class Perdure(CallDesk, MessageDesk):
         `calendars` count business days.
         `blobs` is the folder that files of documents are kept in, by default beside the store. `task_list` is the
         address of a human task in a task list elsewhere, `https://tasks.example.org/{key}`.
+        `bus` names brokers; one is connected when it is first used.
         """
         if hooks is not None:
             hooks.check()
@@ -170,6 +174,7 @@ class Perdure(CallDesk, MessageDesk):
         runtime.packs = PackOperations([Path(each) for each in packs])
         runtime.hooks = hooks or Hooks()
         runtime.task_list = links
+        runtime.buses = Buses(bus)
         runtime.router.secrets = Secrets(secrets)
         if role != "reader":
             register_resolvers(runtime, registry, resolvers or {})
@@ -186,6 +191,7 @@ class Perdure(CallDesk, MessageDesk):
             if telling is not None:
                 await telling.stop()
             await runtime.stop()
+            await runtime.buses.close()
 
     @classmethod
     def from_config(cls, config: Config, **changes: Any) -> Any:
@@ -199,7 +205,7 @@ class Perdure(CallDesk, MessageDesk):
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
             "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,
-            "calendars": config.calendars, "blobs": config.blobs, "task_list": config.task_list,
+            "calendars": config.calendars, "blobs": config.blobs, "bus": config.bus, "task_list": config.task_list,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})
