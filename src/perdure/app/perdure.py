@@ -43,6 +43,8 @@ from perdure.app.runtime import Role, Runtime
 from perdure.app.tasks.tasks import TaskOperations
 from perdure.app.wait_permissions import WaitPermissions, letter_of
 from perdure.app.webhooks.dispatch import WebhookDispatcher, with_delivery_verb
+from perdure.buses.bus_selection import Buses
+from perdure.buses.bus_settings import BusSettings
 from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
 from perdure.errors import RejectedError, Rejection
@@ -126,6 +128,7 @@ class Perdure(CallDesk, MessageDesk):
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
         blobs: str | Path = "",
+        bus: BusSettings | None = None,
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
@@ -141,6 +144,7 @@ class Perdure(CallDesk, MessageDesk):
         fetch references by their scheme for `call.resolve`: functions that take a `Wanted`, or settings.
         `calendars` count business days.
         `blobs` is the folder that files of documents are kept in, by default beside the store.
+        `bus` names brokers; one is connected when it is first used.
         """
         if hooks is not None:
             hooks.check()
@@ -164,6 +168,7 @@ class Perdure(CallDesk, MessageDesk):
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
         runtime.packs = PackOperations([Path(each) for each in packs])
         runtime.hooks = hooks or Hooks()
+        runtime.buses = Buses(bus)
         runtime.router.secrets = Secrets(secrets)
         if role != "reader":
             register_resolvers(runtime, registry, resolvers or {})
@@ -180,6 +185,7 @@ class Perdure(CallDesk, MessageDesk):
             if telling is not None:
                 await telling.stop()
             await runtime.stop()
+            await runtime.buses.close()
 
     @classmethod
     def from_config(cls, config: Config, **changes: Any) -> Any:
@@ -193,7 +199,7 @@ class Perdure(CallDesk, MessageDesk):
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
             "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,
-            "calendars": config.calendars, "blobs": config.blobs,
+            "calendars": config.calendars, "blobs": config.blobs, "bus": config.bus,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})

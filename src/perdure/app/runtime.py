@@ -14,6 +14,7 @@ from perdure.app.documents.checks import VersionChecks
 from perdure.app.documents.duties import DocumentDuties
 from perdure.app.documents.facts import DocumentFacts
 from perdure.app.documents.references import SCHEMES, DocumentReferences
+from perdure.app.documents.request_answers import RequestAnswers
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
 from perdure.app.lifecycles.fact_sources import LifecycleFacts, RunbookFacts, VerbFacts
@@ -25,7 +26,8 @@ from perdure.app.packs import PackOperations
 from perdure.app.processes.deployment_gates import gates
 from perdure.app.processes.model_review import Reviews
 from perdure.app.processes.project_models import ProjectModels
-from perdure.blobs.storage_selection import default_place, open_blobs
+from perdure.blobs.storage_selection import open_blobs
+from perdure.buses.bus_selection import Buses
 from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
 from perdure.documents.machine.document_machine import DocumentMachine
@@ -137,7 +139,7 @@ class Runtime:
         self.intake = Inbox(self.conductor, sources)
         self.upkeep = Recovery(self.conductor, sources)
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
-        self.blobs = open_blobs(blobs or default_place(driver.url), sources.now)
+        self.blobs = open_blobs(blobs, driver.url, sources.now)
         self.document_duties = DocumentDuties(self)
         self.computations = Computations(has_threads=not is_driven)
         self.definitions = Definitions(self.kernel, self.store, catalogue, plans, given, self.computations.run)
@@ -149,7 +151,7 @@ class Runtime:
         self.reviews = Reviews(catalogue, self.computations)
         self.packs = PackOperations()
         self.guards = Guards()
-        self.hooks = Hooks()
+        self.hooks, self.buses = Hooks(), Buses()
         self.counts = Counts(self.store, self.machines[RunbookMachine.kind], sources)
         self.tail = Tail(self.kernel, self.store, driver, self.machines)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
@@ -175,7 +177,7 @@ class Runtime:
         definitions = LifecycleDefinitions(self.kernel, self.store)
         instances = LifecycleInstances(self.kernel, self.store, machine, definitions, self.facts, self.sources)
         answers = VerbFacts(self.conductor, self.store)
-        papers = DocumentFacts(self.store.documents)
+        papers = DocumentFacts(self.store.documents, self.catalogue.reasons)
         for source in (papers, RecordFacts(self.store), LifecycleFacts(instances), RunbookFacts(self.kernel), answers):
             self.facts.add(source)
         definitions.check = LifecycleChecks(self.catalogue, machine.table, self.facts).findings
@@ -192,6 +194,7 @@ class Runtime:
         self.upkeep.wake = self._wake.set
         self.upkeep.join(DocumentMachine.kind, self.document_duties)
         self.document_duties.checks = VersionChecks(self)
+        self.request_answers = RequestAnswers(self, is_driven=self.is_driven or self.role == "reader")
         for scheme in SCHEMES:
             self.router.register(scheme, DocumentReferences(self), Bounds())
         self.kernel.hear((VersionReceived, BlobScanned), lambda aggregate, entry: self._wake.set())
@@ -342,6 +345,7 @@ class Runtime:
             self._renewing.cancel()
             await asyncio.gather(self._renewing, return_exceptions=True)
         await self.engine.drain()
+        await self.request_answers.drain()
         await self.lifecycle_upkeep.drain()
         await self.kernel.drain()
         await self.conductor.finish_jobs(0)
@@ -360,6 +364,7 @@ class Runtime:
             self._elsewhere.cancel()
             await asyncio.gather(self._elsewhere, return_exceptions=True)
         await self.driver.close()
+        await self.blobs.close()
 
     def store_changed(self) -> asyncio.Future[bool]:
         """Done when another process may have committed, or it is time to look anyway; shared, so do not cancel it."""

@@ -12,6 +12,7 @@ from perdure.app.configuration.calendars import read_calendars
 from perdure.app.configuration.resolvers import ResolverSettings, read_resolvers
 from perdure.app.configuration.server import SECRET_FILE, SERVER_KEYS, ServerConfig, read_server
 from perdure.app.configuration.telemetry import read_telemetry
+from perdure.buses.bus_settings import BusSettings, read_bus
 from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks, read_hooks
 from perdure.errors import DefinitionError, StoreSettingError
@@ -31,7 +32,7 @@ CONFIG_KEYS = frozenset(
     {
         "store", "engine", "definitions", "documents", "models", "lifecycles", "packs", "handlers", "guards",
         "environment", "retention", "seal", "server", "hooks", "telemetry", "secrets", "resolvers", "calendars",
-        "calendar", "blobs",
+        "calendar", "blobs", "bus",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
@@ -66,6 +67,7 @@ class Config(msgspec.Struct, frozen=True):
     resolvers: Mapping[str, ResolverSettings] = {}
     calendars: Calendars | None = None
     blobs: str = ""
+    bus: BusSettings = BusSettings()
     folder: Path = Path()
 
 
@@ -115,6 +117,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         resolvers=read_resolvers(fields),
         calendars=read_calendars(fields),
         blobs=absolute_blobs(fields.text("blobs"), folder),
+        bus=_bus(fields),
         folder=folder,
     )
 
@@ -134,6 +137,11 @@ def _server(fields: Fields, folder: Path) -> ServerConfig:
 def _hooks(fields: Fields, folder: Path) -> Hooks:
     node = fields.get("hooks")
     return read_hooks(node, fields.file, fields.report, folder) if node is not None else Hooks()
+
+
+def _bus(fields: Fields) -> BusSettings:
+    node = fields.get("bus")
+    return read_bus(node, fields.file, fields.report) if node is not None else BusSettings()
 
 
 def _secrets(fields: Fields, folder: Path) -> dict[str, Secret]:
