@@ -22,6 +22,7 @@ from perdure.app.operations import (
     processes,
     runbooks,
     tasks,
+    uploads,
     verbs,
     waits,
 )
@@ -57,6 +58,7 @@ TABLE: tuple[Row, ...] = tuple(
         processes,
         tasks,
         documents,
+        uploads,
     )
     for row in _declared(module)
 )
