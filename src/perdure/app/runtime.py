@@ -14,6 +14,7 @@ from perdure.app.documents.checks import VersionChecks
 from perdure.app.documents.duties import DocumentDuties
 from perdure.app.documents.facts import DocumentFacts
 from perdure.app.documents.references import SCHEMES, DocumentReferences
+from perdure.app.documents.request_answers import RequestAnswers
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
 from perdure.app.lifecycles.fact_sources import LifecycleFacts, RunbookFacts, VerbFacts
@@ -176,7 +177,7 @@ class Runtime:
         definitions = LifecycleDefinitions(self.kernel, self.store)
         instances = LifecycleInstances(self.kernel, self.store, machine, definitions, self.facts, self.sources)
         answers = VerbFacts(self.conductor, self.store)
-        papers = DocumentFacts(self.store.documents)
+        papers = DocumentFacts(self.store.documents, self.catalogue.reasons)
         for source in (papers, RecordFacts(self.store), LifecycleFacts(instances), RunbookFacts(self.kernel), answers):
             self.facts.add(source)
         definitions.check = LifecycleChecks(self.catalogue, machine.table, self.facts).findings
@@ -193,6 +194,7 @@ class Runtime:
         self.upkeep.wake = self._wake.set
         self.upkeep.join(DocumentMachine.kind, self.document_duties)
         self.document_duties.checks = VersionChecks(self)
+        self.request_answers = RequestAnswers(self, is_driven=self.is_driven or self.role == "reader")
         for scheme in SCHEMES:
             self.router.register(scheme, DocumentReferences(self), Bounds())
         self.kernel.hear((VersionReceived, BlobScanned), lambda aggregate, entry: self._wake.set())
@@ -343,6 +345,7 @@ class Runtime:
             self._renewing.cancel()
             await asyncio.gather(self._renewing, return_exceptions=True)
         await self.engine.drain()
+        await self.request_answers.drain()
         await self.lifecycle_upkeep.drain()
         await self.kernel.drain()
         await self.conductor.finish_jobs(0)

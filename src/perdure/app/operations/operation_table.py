@@ -20,6 +20,7 @@ from perdure.app.operations import (
     overview,
     packs,
     processes,
+    requests,
     runbooks,
     tasks,
     uploads,
@@ -58,6 +59,7 @@ TABLE: tuple[Row, ...] = tuple(
         processes,
         tasks,
         documents,
+        requests,
         uploads,
     )
     for row in _declared(module)
