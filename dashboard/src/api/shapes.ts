@@ -68,6 +68,7 @@ export interface TaskView {
   key: string; instance: string; token: number; process: string; element: string; name: string; assignee?: string; groups?: string; users?: string;
   due?: string; claimed_by?: string; since?: string | null; state?: string; due_at?: string | null; is_overdue?: boolean; four_eyes?: boolean;
   requester?: string; form?: Schema | null; known?: Record<string, Json>; proposal?: Json; seen?: string;
+  progress?: string; given?: { group: string; by: string; at?: string | null; data?: Json }[];
 }
 export interface OverrideView {
   number: number; what: string; tasks: string[]; needs: string; by: string; reason: string; at: string | null; state: string; agreed_by: string[]; reasons: string[];

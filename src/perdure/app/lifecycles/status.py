@@ -87,7 +87,7 @@ def item_of(id: bytes, state: Instance) -> LifecycleItem:
     """An instance in a list, with its blockers as they were last judged."""
     return LifecycleItem(
         id_text(id), state.lifecycle, state.number, state.subject, state.state, state.status,
-        _time(state.entered_at), [each.key for each in state.blocked], state.is_overdue,
+        _time(state.entered_at), [each.key for each in state.blocked], state.is_overdue, state.stuck is not None,
     )  # fmt: skip
 
 

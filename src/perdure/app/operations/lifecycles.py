@@ -107,13 +107,14 @@ class MigrateLifecycle(Request, frozen=True):
 
 
 class ListLifecycles(Request, frozen=True):
-    """Instances of a lifecycle, in a state or of a subject; all of them by default."""
+    """Instances of a lifecycle, in a state, of a subject or behind a blocker; all of them by default."""
 
     lifecycle: str = ""
     state: str = ""
     subject: str = ""
     limit: Limit = 50
     after: str | None = None
+    blocker: Annotated[str, msgspec.Meta(max_length=500, description="The key of a requirement that is not met.")] = ""
 
 
 class ShowHistory(Request, frozen=True):
@@ -178,7 +179,7 @@ async def list_lifecycles(context: Context, request: ListLifecycles) -> Page[Lif
     """Instances, newest first, with what blocks them. Instances of verbs that a key does not reach are left out."""
     desk = context.perdure.lifecycle_operations
     items, after = await desk.page(
-        request.lifecycle, request.state, request.subject, request.after or "", request.limit
+        request.lifecycle, request.state, request.subject, request.after or "", request.limit, request.blocker
     )
     seen: dict[tuple[str, int], bool] = {}
     for each in items:

@@ -99,6 +99,8 @@ def _waiting(waiting: WaitingFor) -> Iterable[tuple[str, RenderableType]]:
         yield "key", Text(waiting.key, style="bold cyan")
     if waiting.code:
         yield "because", Text.assemble((waiting.code, "red"), f"  {waiting.text}")
+    elif waiting.text and waiting.kind in ("completion", "gate"):
+        yield "so far", Text(waiting.text)
 
 
 def json_text(value: Any) -> RenderableType:
