@@ -179,6 +179,7 @@ class Things:
                 return model(f"x-{self.side.message}-{self._count}", self.side.task)
         return {
             "version": 1, "step": "one", "reason": "why", "to": "ada", "agree": True, "data": {"text": "y"},
+            "action": "ask",
             "text": "so far", "subject": "c-1", "target": "DONE", "status": "completed",
             "type": "form", "by": "01m7hk5wprf2yvfhhcs4kqadfv",
             "amendment": 1, "principal": "kim", "roles": ["viewer"], "size": 1,
@@ -201,11 +202,13 @@ class Things:
     async def _argument(self, name: str, tool: Tool) -> Any:
         match name:
             case "id":
-                is_lifecycle = tool.name in ("lifecycle_status", "resolve_blocker")
+                is_lifecycle = tool.name in ("lifecycle_status", "resolve_blocker", "do_lifecycle_action")
                 kind = "subject" if is_lifecycle else "call" if tool.name == "retry_incident" else "runbook"
                 return await self.of(kind)
             case "key" if tool.name == "resolve_blocker":
                 return "passport"
+            case "action":
+                return "ask"
             case "lifecycle":
                 return await self.of("lifecycle")
             case "key":
@@ -222,12 +225,13 @@ class Things:
 
 
 def lifecycle(name: str, verb: str) -> str:
-    """A lifecycle whose only blocker is resolved by a verb."""
+    """A lifecycle whose only blocker is resolved by a verb, which is an action as well."""
     return (
         f"lifecycle: {name}\nstates:\n  OPEN:\n    requirements:\n      - type: field_present\n"
         "        field: task_result:passport\n        id: passport\n"
         f'        on_fail: {{blocker: {{type: MissingDocument, resolution: "({verb} :text $subject)"}}}}\n'
         "  DONE: {terminal: true}\ntransitions:\n  - {from: OPEN, to: DONE}\n"
+        f"actions:\n  OPEN:\n    - {{action: ask, verb: {verb}, params: {{text: $subject}}}}\n"
     )
 
 

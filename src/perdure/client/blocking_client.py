@@ -103,6 +103,8 @@ class LifecycleDesk(Blocking):
     list = called(lifecycles.LifecycleDesk.list)
     transit = called(lifecycles.LifecycleDesk.transit)
     resolve = called(lifecycles.LifecycleDesk.resolve)
+    act = called(lifecycles.LifecycleDesk.act)
+    erase = called(lifecycles.LifecycleDesk.erase)
     look = called(lifecycles.LifecycleDesk.look)
     cancel = called(lifecycles.LifecycleDesk.cancel)
     migrate = called(lifecycles.LifecycleDesk.migrate)
