@@ -96,10 +96,14 @@ class Things:
             case "document":
                 body = {"type": "form", "data": {"title": side.text}}
                 return str((await house.ada.post("/api/documents", body, 201))["id"])
-            case "key":
-                made = await house.server.sandbox.access.create_key(name, principal=name, roles=("viewer",))
-                return made.id
-        raise KeyError(kind)
+            case "upload":
+                return str((await house.ada.post("/api/uploads", {"size": 1}, 201))["id"])
+        return await self._key(kind, name)
+
+    async def _key(self, kind: str, name: str) -> str:
+        if kind != "key":
+            raise KeyError(kind)
+        return (await self.house.server.sandbox.access.create_key(name, principal=name, roles=("viewer",))).id
 
     async def _request(self, name: str) -> str:
         house, side = self.house, self.side
@@ -143,6 +147,7 @@ class Things:
                 return await self.of({
                     "calls": "call", "runbooks": "runbook", "drafts": "draft", "instances": "instance", "keys": "key",
                     "incidents": "call", "documents": "document", "lifecycles": "subject", "workflow": "subject",
+                    "uploads": "upload",
                 }[room])  # fmt: skip
             case "key" if room == "lifecycles":
                 return "passport"
@@ -177,7 +182,7 @@ class Things:
             "action": "ask", "task": 1,
             "text": "so far", "subject": "c-1", "target": "DONE", "status": "completed",
             "type": "form", "by": "01m7hk5wprf2yvfhhcs4kqadfv",
-            "amendment": 1, "principal": "kim", "roles": ["viewer"],
+            "amendment": 1, "principal": "kim", "roles": ["viewer"], "size": 1,
         }[name]  # fmt: skip
 
     async def arguments(self, tool: Tool) -> dict[str, Any]:

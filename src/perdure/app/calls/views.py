@@ -83,6 +83,8 @@ class CarrierView(msgspec.Struct, frozen=True):
     completed: list[str] = []
     incidents: list[IncidentView] = []
     engine: str = ""
+    task_link: str = ""
+    """Its oldest open human task in the external task list; empty where there is no task or no list."""
 
 
 class CallView(msgspec.Struct, frozen=True):
@@ -117,6 +119,8 @@ class CallView(msgspec.Struct, frozen=True):
     """Acts around its human tasks."""
     mode: str = ""
     """How it is carried: `sync`, `durable` or `human_gate`; `carrier` names the engine and the process."""
+    task_link: str = ""
+    """The open human task that it waits for in the external task list; empty where there is no task or no list."""
 
     @property
     def is_ended(self) -> bool:

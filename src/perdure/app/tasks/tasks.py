@@ -306,6 +306,13 @@ class TaskOperations(TaskDesk):
         return Seen(aggregate, node.task, node, number)
 
     async def _view(self, seen: Seen, *, number: int = 0, has_form: bool = False) -> TaskView:
+        view = await self._unlinked(seen, number, has_form)
+        link = self._runtime.task_list.link(
+            self._origin.tenant, view.process, view.instance, view.element, view.key
+        )  # fmt: skip
+        return msgspec.structs.replace(view, link=link)
+
+    async def _unlinked(self, seen: Seen, number: int, has_form: bool) -> TaskView:
         now = self._runtime.sources.now()
         if seen.node is None:
             view = self._call_task(seen, now, number, has_form)

@@ -74,6 +74,8 @@ class TaskView(msgspec.Struct, frozen=True):
     verb: str = ""
     """The verb it is part of: that of the step, or the one its process carries."""
     known: dict[str, Any] = {}
+    link: str = ""
+    """The task in the external task list; empty where a project has none."""
     seen: str = ""
     """What this view shows, by hashes; an answer that carries it is refused once that has changed."""
     awaited: list[str] = []

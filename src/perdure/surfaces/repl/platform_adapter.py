@@ -229,7 +229,7 @@ def _task(view: TaskView, run: RunbookView | None = None) -> TaskSeen:
     return TaskSeen(
         view.key, title or view.name, view.state, who, view.groups or view.users,
         (view.due_at or view.due or "")[:16].replace("T", " "), view.form or {}, run.id if run is not None else "",
-        is_gate, known=view.known, seen=view.seen,
+        is_gate, known=view.known, seen=view.seen, link=view.link,
     )  # fmt: skip
 
 

@@ -217,6 +217,8 @@ def task_picture(view: TaskView) -> RenderableType:
         rows.append(("due", Text(relative(view.due_at) if view.due_at else view.due, "red" if view.is_overdue else "")))
     rows.append(("open since", Text(relative(view.since))))
     rows.extend(("✓ then" if each.is_done else "then", Text(_rung(each))) for each in view.ladder)
+    if view.link:
+        rows.append(("task list", Text(view.link, style="underline")))
     if view.proposal is not None:
         proposal = view.proposal
         rows.append(("proposal", json_text(proposal.data)))
