@@ -26,6 +26,7 @@ from perdure.app.packs import PackOperations
 from perdure.app.processes.deployment_gates import gates
 from perdure.app.processes.model_review import Reviews
 from perdure.app.processes.project_models import ProjectModels
+from perdure.app.tasks.task_list import TaskList
 from perdure.blobs.storage_selection import open_blobs
 from perdure.buses.bus_selection import Buses
 from perdure.business_calendar import Calendars
@@ -93,6 +94,9 @@ log = logging.getLogger("perdure")
 
 class Runtime:
     """Everything one process needs; made by `Perdure.open` and by the sandbox."""
+
+    task_list = TaskList()
+    """Links to human tasks in a task list elsewhere."""
 
     def __init__(
         self,

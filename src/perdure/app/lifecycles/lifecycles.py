@@ -36,15 +36,17 @@ from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine import commands as c
 from perdure.lifecycles.machine.definition import Lifecycle, State
 from perdure.lifecycles.machine.definition_machine import LifecycleVersions
+from perdure.lifecycles.machine.entries import TaskRequested
 from perdure.lifecycles.machine.judgements import names_of
 from perdure.lifecycles.machine.lifecycle_machine import status_text
 from perdure.lifecycles.machine.names import UnknownName
 from perdure.lifecycles.machine.state import Instance
 from perdure.lifecycles.ports import FROM_THE_NEWEST
+from perdure.lifecycles.recovery import call_id
 from perdure.lifecycles.task_results import TaskResult
 from perdure.moments import iso
 from perdure.payload import digest_text
-from perdure.sources import id_text, parse_id
+from perdure.sources import Id, id_text, parse_id
 
 PAGES_LOOKED_AT = 20
 """How far one look goes for instances behind a blocker."""
@@ -117,9 +119,46 @@ class LifecycleOperations:
         _, aggregate = await self._instances.request(id, key, self._origin, verb)
         return await self._status.of(aggregate)
 
+    async def action(self, id: str, name: str) -> CallText | None:
+        """The call of an action of the present state; None where it has none of that name."""
+        aggregate = await self._instances.settle(await self._instances.read(id, self._origin))
+        state, material = aggregate.state, await self._instances.material(aggregate)
+        action = material.definition.action(f"{state.state}:{name}")
+        if action is None:
+            return None
+        names = names_of(id, state.lifecycle, state.subject, material.context)
+        try:
+            return call_text(action.verb, action.params, names)
+        except UnknownName as unknown:
+            fact = f"the context has no '{unknown.name}'"
+            raise RejectedError(Rejection("blocked", "do", "action", name[:80], fact)) from None
+
+    async def act(self, id: str, name: str, verb: str = "") -> LifecycleStatus:
+        """Do an action, by that verb and no other where one is named."""
+        return await self._status.of(await self._instances.act(id, name, self._origin, verb))
+
     async def cancel(self, id: str, reason: str) -> LifecycleStatus:
         _, aggregate = await self._instances.ask(id, self._origin, c.Cancel(reason=reason))
         return await self._status.of(aggregate)
+
+    async def erase(self, id: str, reason: str) -> LifecycleStatus:
+        """Erase what an instance and the calls of its tasks hold. Asked again, it goes on where it was interrupted."""
+        aggregate = await self._instances.read(id, self._origin)
+        upkeep = self._runtime.upkeep
+        await upkeep.erase(aggregate.id, self._origin, reason)
+        codec = self._runtime.machines[KIND].records
+        async for row in self._runtime.store.history(aggregate):
+            for entry in codec.decode(row.body).entries:
+                if isinstance(entry, TaskRequested):
+                    await self._erase_call(call_id(entry.correlation_id, entry.at, aggregate.tenant), reason)
+        return await self.show(id)
+
+    async def _erase_call(self, id: Id, reason: str) -> None:
+        try:
+            await self._runtime.upkeep.erase(id, self._origin, reason)
+        except RejectedError as error:
+            if error.rejection.code != "not_found":  # its call never began
+                raise
 
     async def look(self, id: str) -> LifecycleStatus:
         _, aggregate = await self._instances.ask(id, self._origin, c.LookAgain())

@@ -190,9 +190,10 @@ def _actions(definition: Lifecycle, state: Instance, names: Names) -> list[Actio
 
 def _action(action: Action, names: Names) -> ActionView:
     try:
-        return ActionView(action.name, action.description, call_text(action.verb, action.params, names))
+        call = call_text(action.verb, action.params, names)
+        return ActionView(action.name, action.description, call, is_automatic=action.auto)
     except UnknownName as unknown:
-        return ActionView(action.name, action.description, None, f"the context has no '{unknown.name}'")
+        return ActionView(action.name, action.description, None, f"the context has no '{unknown.name}'", action.auto)
 
 
 def _progress(definition: Lifecycle, state: Instance, judged: JudgedState) -> int:

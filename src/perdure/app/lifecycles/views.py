@@ -79,6 +79,7 @@ class ActionView(msgspec.Struct, frozen=True):
     description: str
     call: CallText | None
     reason: str = ""
+    is_automatic: bool = False
 
 
 class MoveView(msgspec.Struct, frozen=True):

@@ -164,6 +164,8 @@ class Complete(msgspec.Struct, frozen=True):
     """It is what the agent of the step proposed."""
     seen: str = ""
     """What they saw when they answered; empty when nothing says."""
+    answer: bytes = b""
+    """The answer by its hash, where somebody of each of several groups is asked."""
 
 
 class ActOnTask(msgspec.Struct, frozen=True):
