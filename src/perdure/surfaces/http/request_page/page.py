@@ -62,9 +62,10 @@ def entrance_page() -> Response:
     return _page("One moment", ENTRANCE, 200)
 
 
-CLOSED = """<h1>Nothing to do</h1><div class="card"><p>This request is closed: what was asked for is not needed any more,
-or you have been sent a newer message. Please use the link in the newest one.</p></div>"""
-OVER = """<h1>This link does not work any more</h1><div class="card"><p>It is too old, or the address is not complete.</p>
+CLOSED = """<h1>Nothing to do</h1><div class="card"><p>This request is closed: what was asked for is not
+needed any more, or you have been sent a newer message. Please use the link in the newest one.</p></div>"""
+OVER = """<h1>This link does not work any more</h1><div class="card">
+<p>It is too old, or the address is not complete.</p>
 <p>Please open the newest message that we sent you, or ask the person who wrote to you for a new link.</p></div>"""
 DONE = '<p class="soft">You can close this page. If something is missing, we will write to you.</p>'
 ENTRANCE = """<h1>One moment</h1><noscript><div class="card"><p>Your browser does not run scripts. Please put a / in the
