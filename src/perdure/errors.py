@@ -222,6 +222,12 @@ class StoreFullError(PerdureError):
     code = "store.full"
 
 
+class BusUnavailableError(PerdureError):
+    """A broker could not be reached, or did not answer; what was handed to it may or may not have arrived."""
+
+    code = "bus.unavailable"
+
+
 class TenantBusyError(PerdureError):
     """A tenant has as much under way here as it may have; others of the process are not touched by it."""
 

@@ -21,7 +21,7 @@ def desk(tmp_path: Path) -> Shell:
     return make_parcels(tmp_path)
 
 
-@pytest.mark.req("P6", "V23")
+@pytest.mark.req("P6")
 def test_a_model_is_deployed_with_its_warnings_told_shortly(desk: Shell) -> None:
     desk.environment["COLUMNS"] = "80"
     shown = desk.run("deploy", "first.bpmn").out
@@ -33,7 +33,7 @@ def test_a_model_is_deployed_with_its_warnings_told_shortly(desk: Shell) -> None
     assert "is deployed already" in desk.run("deploy", "first.bpmn").out
 
 
-@pytest.mark.req("P6", "V23")
+@pytest.mark.req("P6")
 def test_a_refused_model_says_what_where_and_how_and_nothing_is_deployed(desk: Shell) -> None:
     refused = desk.run("deploy", "first.bpmn", "broken.bpmn", "--json", code=2)
     assert refused.out == ""

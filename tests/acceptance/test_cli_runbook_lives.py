@@ -109,7 +109,7 @@ def test_a_runbook_waits_and_goes_on_in_another_process(club: Shell) -> None:
     assert "Greet everyone" in club.run("runbook", "show", waiting["id"]).out
 
 
-@pytest.mark.req("X10", "X26")
+@pytest.mark.req("X10")
 def test_the_other_branch_is_skipped(club: Shell) -> None:
     id = club.json("run", "join.runbook", "--var", "who=Bo")["id"]
     club.json("complete", "invitation-Bo", "--result", '{"accepted": false}')

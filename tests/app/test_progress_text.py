@@ -103,7 +103,7 @@ async def test_a_call_is_shown_with_its_sentence_wherever_it_is_shown() -> None:
             assert (called.sentence, (await server.sandbox.status(called.id)).sentence) == (text, text)
 
 
-@pytest.mark.req("V24", "X27")
+@pytest.mark.req("V24")
 async def test_a_runbook_that_was_cancelled_before_anything_was_done_counts_no_steps_of_none() -> None:
     async with served(verbs=CHECKED, handlers={}) as server:
         run = await server.sandbox.runbooks.start("(w.wait :as @papers)")

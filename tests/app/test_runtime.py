@@ -10,7 +10,7 @@ import pytest
 
 from perdure import Perdure
 from perdure.sources import SECOND
-from tests.runbooks.sample_verbs import catalogue
+from tests.runbooks.sample_verbs import Handlers, catalogue
 from tests.runbooks.test_calls import opened
 
 SLOW = """
@@ -25,7 +25,6 @@ async def turns(count: int = 200) -> None:
         await asyncio.sleep(0)
 
 
-@pytest.mark.req("X16")
 async def test_a_duty_that_breaks_begins_again_and_says_so(sqlite_url: str, caplog: pytest.LogCaptureFixture) -> None:
     runs: list[int] = []
 
@@ -44,7 +43,6 @@ async def test_a_duty_that_breaks_begins_again_and_says_so(sqlite_url: str, capl
         assert "begins again" in caplog.text
 
 
-@pytest.mark.req("X16")
 async def test_stopping_begins_nothing_while_the_last_attempts_end(sqlite_url: str) -> None:
     started, sign = asyncio.Event(), asyncio.Event()
 
@@ -63,3 +61,30 @@ async def test_stopping_begins_nothing_while_the_last_attempts_end(sqlite_url: s
         sign.set()
         assert (await calling).state == "completed"
         await stopping
+
+
+@pytest.mark.both_stores
+@pytest.mark.req("X16")
+@pytest.mark.parametrize("is_heard", [True, False], ids=["notified", "polled"])
+async def test_a_completion_in_one_process_resumes_the_runbook_that_another_waits_for(
+    store_url: str, is_heard: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definitions, handlers = catalogue(), Handlers().bound()
+    async with (
+        Perdure.open(store_url, definitions=definitions, handlers=handlers) as waiting,
+        Perdure.open(store_url, definitions=definitions, handlers=handlers) as completing,
+    ):
+        if not is_heard:
+            monkeypatch.setattr(completing.runtime.driver, "announce", silent)
+        plan = await waiting.runbooks.start('LET d = EXEC kyc.documents(entity: "A")\nEXEC kyc.notify() AFTER d')
+        ended = asyncio.create_task(waiting.runbooks.wait(plan.id, 30))
+        for _ in range(2):
+            await completing.complete(f"{plan.id}:1", {"case_id": "c1"}, message_id="m1")
+        view = await ended
+        assert view.state == "completed"
+        named = [each.entry async for each in completing.events(plan.id)]
+        assert named.count("CompletionReceived") == 1
+
+
+async def silent() -> None:
+    """Say nothing to other processes."""

@@ -24,7 +24,6 @@ async def assert_nothing_was_taken(healthy: Worker, reader: Perdure, before: dic
     assert (await reader.status(timed)).state == "parked"
 
 
-@pytest.mark.req("X6")
 @pytest.mark.req("V21")
 @pytest.mark.parametrize("ahead", [HOUR, -HOUR], ids=["ahead", "behind"])
 async def test_a_worker_whose_clock_is_an_hour_off_fires_nothing_and_takes_nothing(
@@ -59,7 +58,6 @@ async def test_a_worker_whose_clock_is_an_hour_off_fires_nothing_and_takes_nothi
     assert "does its duties again" in wrong.log
 
 
-@pytest.mark.req("X6")
 async def test_processes_of_one_file_keep_their_leases_when_the_clock_is_set_ahead(sqlite_url: str) -> None:
     """They share the clock of their machine: until the next heartbeat every lease seems to have run out."""
     async with worker(sqlite_url) as one, worker(sqlite_url) as two:

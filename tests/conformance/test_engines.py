@@ -52,7 +52,7 @@ async def test_the_engine_keeps_what_the_contract_promises(
     await assert_held(promises[name], store_url)
 
 
-@pytest.mark.req("V13", "X23")
+@pytest.mark.req("V13")
 @pytest.mark.parametrize("path", sampled(FILES, 220), ids=name_of)
 async def test_a_scenario_holds_on_sqlite(path: Path) -> None:
     await assert_held(*scenario_cases([path]))

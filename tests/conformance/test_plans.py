@@ -56,7 +56,23 @@ def test_a_hot_query_is_a_search_and_never_a_scan(name: str) -> None:
     connection.close()
 
 
-@pytest.mark.req("X8")
+@pytest.mark.req("T9")
+@pytest.mark.parametrize(
+    "query, index",
+    [
+        ("list_documents_of_subject", "document_subject (tenant=? AND subject=?)"),
+        ("list_documents_by_correlation", "document_correlation (tenant=? AND correlation=?)"),
+    ],
+)
+def test_a_document_is_found_among_its_own_and_never_by_going_through_all(query: str, index: str) -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate_sqlite(connection, ":memory:")
+    sql = load_queries("sqlite")[query]
+    plan = connection.execute(f"EXPLAIN QUERY PLAN {sql}", dict.fromkeys(re.findall(r":([a-z_]+)", sql))).fetchall()
+    assert plan[0][3] == f"SEARCH document USING INDEX {index}"
+    connection.close()
+
+
 def test_lists_come_in_the_order_of_an_index_on_postgres_too(postgres_url: str) -> None:
     """Also for plans that are made while the tables are empty."""
     asyncio.run(_opened(postgres_url))

@@ -15,7 +15,6 @@ from perdure.store.sqlite.connection import Connection, Cursor, connect
 from perdure.store.sqlite.driver import DOZENS, WORTH_A_COMMIT, SqliteDriver
 from tests.conformance.stores import unit_of
 
-pytestmark = [pytest.mark.req("X6")]
 SLOW_SECONDS = 0.02
 MOST_TRIES = 50
 PATIENCE = 60

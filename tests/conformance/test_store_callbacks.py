@@ -49,7 +49,6 @@ def submit(driver: Driver, floor: str, unit: Unit, told: Told) -> None:
     (store_over(driver) if floor == "store" else driver).submit(unit, told)
 
 
-@pytest.mark.req("X6")
 async def test_units_submitted_together_are_told_in_their_order_what_became_of_each(store_url: str, floor: str) -> None:
     async with opened(store_url) as (driver,):
         heard, before = Heard(4), driver.commits
@@ -65,7 +64,6 @@ async def test_units_submitted_together_are_told_in_their_order_what_became_of_e
         assert driver.commits > before
 
 
-@pytest.mark.req("X6")
 @pytest.mark.parametrize("count", [1, 2, 100])
 async def test_nobody_is_told_before_submitting_has_returned(store_url: str, count: int) -> None:
     async with opened(store_url) as (driver,):
@@ -85,7 +83,6 @@ async def test_nobody_is_told_before_submitting_has_returned_where_all_happens_i
         assert await heard.all() == [(label, None) for label in range(100)]
 
 
-@pytest.mark.req("X6")
 async def test_one_who_fails_when_told_is_reported_and_the_others_are_told(store_url: str) -> None:
     def fails(verdict: Verdict) -> None:
         raise RuntimeError("cannot bear it")
@@ -103,7 +100,6 @@ async def test_one_who_fails_when_told_is_reported_and_the_others_are_told(store
         assert await driver.fetch("count_aggregates") == [(4,)]
 
 
-@pytest.mark.req("X6")
 async def test_a_closed_store_tells_everyone_so(store_url: str) -> None:
     heard = Heard(2)
     async with opened(store_url) as (driver,):

@@ -22,7 +22,6 @@ OTHERS_END = (
 )
 
 
-@pytest.mark.req("X6")
 async def test_a_fenced_worker_can_write_nothing(store_url: str) -> None:
     async with opened(store_url, 2) as (driver, other):
         store = store_over(driver)
@@ -39,7 +38,6 @@ async def test_a_fenced_worker_can_write_nothing(store_url: str) -> None:
         assert [each.number for each in await store.live_workers()] == []
 
 
-@pytest.mark.req("X6")
 async def test_a_worker_fenced_while_its_commit_waits_writes_nothing(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         given_clock(driver, 0)
@@ -56,7 +54,6 @@ async def test_a_worker_fenced_while_its_commit_waits_writes_nothing(store_url: 
             assert raw("SELECT count(*) FROM aggregate") == [(0,)]
 
 
-@pytest.mark.req("X6")
 async def test_taking_a_lease_away_waits_for_the_commit_under_it_but_heartbeats_do_not(postgres_url: str) -> None:
     async with opened(postgres_url, 2) as (driver, other):
         given_clock(driver, 0)
@@ -79,7 +76,6 @@ async def test_taking_a_lease_away_waits_for_the_commit_under_it_but_heartbeats_
             await driver.commit(unit_of("a", 2))
 
 
-@pytest.mark.req("X6")
 async def test_a_heartbeat_extends_a_lease_until_it_is_taken_away(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -95,7 +91,6 @@ async def test_a_heartbeat_extends_a_lease_until_it_is_taken_away(store_url: str
         close()
 
 
-@pytest.mark.req("X6")
 async def test_a_lease_is_taken_once_it_has_run_out_and_not_before(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store, moments = store_over(driver), given_clock(driver, 0)
@@ -109,7 +104,6 @@ async def test_a_lease_is_taken_once_it_has_run_out_and_not_before(store_url: st
         assert not await store.fence_lapsed(number)
 
 
-@pytest.mark.req("X6")
 async def test_on_postgres_the_clock_of_the_database_judges_leases(postgres_url: str) -> None:
     async with opened(postgres_url) as (driver,):
         store = store_over(driver)

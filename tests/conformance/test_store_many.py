@@ -26,7 +26,6 @@ async def increase(driver: Driver, label: int, entity: str, mark: str) -> None:
             return
 
 
-@pytest.mark.req("X6")
 async def test_overlapping_batches_of_four_processes_leave_exact_totals(store_url: str) -> None:
     chance = random.Random(7)
     async with opened(store_url, 4) as drivers:
@@ -48,7 +47,6 @@ async def test_overlapping_batches_of_four_processes_leave_exact_totals(store_ur
             assert raw("SELECT count(*) FROM journal") == [(290,)]
 
 
-@pytest.mark.req("X6")
 async def test_a_unit_waits_for_whoever_is_changing_its_aggregate_and_then_conflicts(postgres_url: str) -> None:
     async with opened(postgres_url) as (driver,):
         await driver.commit(unit_of("a"))

@@ -11,7 +11,6 @@ from perdure.journal import IncidentRow, JobRow, ParkedRow, Rows, TimerRow
 from tests.conformance.stores import TENANT, id_of, opened, store_over, unit_of
 
 
-@pytest.mark.req("X7")
 async def test_timers_jobs_incidents_and_tokens_follow_the_state(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -41,7 +40,6 @@ async def test_timers_jobs_incidents_and_tokens_follow_the_state(store_url: str)
         assert await store.incidents(TENANT, 5) == []
 
 
-@pytest.mark.req("X13")
 async def test_due_timers_are_read_page_by_page_without_gap_or_repetition(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -57,7 +55,6 @@ async def test_due_timers_are_read_page_by_page_without_gap_or_repetition(store_
         assert found == [each for each in wanted if each[0] <= 15]
 
 
-@pytest.mark.req("X7")
 async def test_parked_tokens_are_listed_page_by_page_for_their_tenant_only(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -70,7 +67,6 @@ async def test_parked_tokens_are_listed_page_by_page_for_their_tenant_only(store
         assert len(await store.parked_by_definition(7, 0, 10)) == 7
 
 
-@pytest.mark.req("X6")
 async def test_open_jobs_are_ready_ones_and_those_of_workers_that_are_gone(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)

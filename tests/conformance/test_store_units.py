@@ -47,7 +47,6 @@ async def test_payloads_are_there_once_they_are_committed_and_gone_once_they_are
         assert await store.payload(id_of("a"), hash_of(b"data")) is None
 
 
-@pytest.mark.req("X6")
 async def test_what_was_committed_is_read_back_whole(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -63,7 +62,6 @@ async def test_what_was_committed_is_read_back_whole(store_url: str) -> None:
         assert await store.load(id_of("b")) is None
 
 
-@pytest.mark.req("X6")
 async def test_a_unit_decided_on_an_old_version_is_refused_and_changes_nothing(store_url: str) -> None:
     async with opened(store_url, 2) as (first, second):
         await first.commit(unit_of("a"))
@@ -75,7 +73,6 @@ async def test_a_unit_decided_on_an_old_version_is_refused_and_changes_nothing(s
         assert loaded is not None and loaded.state == b"first"
 
 
-@pytest.mark.req("X6")
 async def test_one_of_eight_starts_under_one_key_wins_and_the_others_learn_who(store_url: str) -> None:
     async with opened(store_url, 2) as drivers:
         starts = [unit_of(label, idempotency=("key", b"asked")) for label in range(8)]
@@ -87,7 +84,6 @@ async def test_one_of_eight_starts_under_one_key_wins_and_the_others_learn_who(s
         assert await drivers[0].fetch("count_aggregates") == [(1,)]
 
 
-@pytest.mark.req("X6")
 async def test_two_processes_starting_the_same_aggregate_leave_one_start(store_url: str) -> None:
     async with opened(store_url, 2) as drivers:
         for label in range(20):
@@ -100,7 +96,6 @@ async def test_two_processes_starting_the_same_aggregate_leave_one_start(store_u
             assert await store_over(drivers[0]).records(id_of(label)) == winner.records
 
 
-@pytest.mark.req("X16")
 async def test_a_message_arriving_twice_is_taken_once(store_url: str) -> None:
     async with opened(store_url, 2) as (first, second):
         units = [unit_of("a", inbox=message("m", "a")), unit_of("b", inbox=message("m", "b")), lone(message("m"))]
@@ -112,7 +107,6 @@ async def test_a_message_arriving_twice_is_taken_once(store_url: str) -> None:
         assert found is not None and found.aggregate == taken.id
 
 
-@pytest.mark.req("X16")
 async def test_a_message_folded_twice_into_one_unit_is_a_conflict_of_that_unit_alone(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         folded = unit_of("a", inbox=message("m", "a"))
@@ -122,7 +116,6 @@ async def test_a_message_folded_twice_into_one_unit_is_a_conflict_of_that_unit_a
         assert await store_over(driver).message(TENANT, "m") is None
 
 
-@pytest.mark.req("X7")
 async def test_a_key_is_unique_among_waiting_tokens_and_free_again_afterwards(store_url: str) -> None:
     async with opened(store_url, 2) as (first, second):
         parked, resolved = Rows((waiting("k"),)), Rows((waiting("k", status=1),))
@@ -134,7 +127,6 @@ async def test_a_key_is_unique_among_waiting_tokens_and_free_again_afterwards(st
         assert [(each.aggregate, each.status) for each in found] == [(id_of("b"), 0), (id_of("a"), 1)]
 
 
-@pytest.mark.req("X7")
 async def test_a_token_may_take_the_key_another_of_its_aggregate_frees_in_the_same_unit(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         before = Rows((waiting("k", step=2),))
@@ -145,7 +137,6 @@ async def test_a_token_may_take_the_key_another_of_its_aggregate_frees_in_the_sa
         assert [(each.step, each.status) for each in found] == [(1, 0), (2, 1)]
 
 
-@pytest.mark.req("X3")
 async def test_an_entity_read_at_an_old_version_cannot_be_written(store_url: str) -> None:
     async with opened(store_url, 2) as (first, second):
         assert await first.commit(unit_of("a", entities=[entity(0)])) is None
@@ -161,7 +152,6 @@ async def test_an_entity_read_at_an_old_version_cannot_be_written(store_url: str
         assert [row[0] for row in await first.fetch("entity_history", **parameters, after=0, most=9)] == [1, 2]
 
 
-@pytest.mark.req("X6")
 async def test_units_that_conflict_do_not_fail_those_committed_with_them(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         await driver.commit(unit_of("old", idempotency=("key", b""), inbox=message("m"), entities=[entity(0)]))
@@ -177,7 +167,6 @@ async def test_units_that_conflict_do_not_fail_those_committed_with_them(store_u
         assert driver.commits == before + 1
 
 
-@pytest.mark.req("X6")
 async def test_of_units_for_one_aggregate_in_one_batch_the_first_that_saw_its_version_is_written(
     store_url: str,
 ) -> None:
@@ -197,7 +186,6 @@ async def test_of_units_for_one_aggregate_in_one_batch_the_first_that_saw_its_ve
         assert [(sequence, bytes(body)) for sequence, body, _ in rows] == [(2, b"a/2/right")]
 
 
-@pytest.mark.req("X6")
 async def test_a_unit_that_changes_nothing_leaves_its_version_to_the_next(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         await driver.commit(unit_of("a"))
@@ -206,7 +194,6 @@ async def test_a_unit_that_changes_nothing_leaves_its_version_to_the_next(store_
         assert await asyncio.gather(*map(driver.commit, [arrival, unit_of("a", 1)])) == [None, None]
 
 
-@pytest.mark.req("X6")
 async def test_many_units_are_written_while_others_are_still_being_decided(sqlite_url: str) -> None:
     async with opened(sqlite_url) as (driver,):
         before = driver.commits
@@ -215,7 +202,6 @@ async def test_many_units_are_written_while_others_are_still_being_decided(sqlit
         assert driver.commits == before + 2
 
 
-@pytest.mark.req("X6")
 async def test_a_batch_that_is_ready_is_written_while_the_loop_is_busy_with_something_else(sqlite_url: str) -> None:
     async with opened(sqlite_url) as (driver,):
         before, patience = driver.commits, time.monotonic() + 60
@@ -228,7 +214,6 @@ async def test_a_batch_that_is_ready_is_written_while_the_loop_is_busy_with_some
         assert await driver.commit(unit_of("next")) is None
 
 
-@pytest.mark.req("X6")
 async def test_a_unit_that_cannot_be_written_at_all_fails_alone(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         bad = unit_of("bad", idempotency=("\ud800", b""))
@@ -240,7 +225,6 @@ async def test_a_unit_that_cannot_be_written_at_all_fails_alone(store_url: str) 
         assert await driver.fetch("count_aggregates") == [(2,)]
 
 
-@pytest.mark.req("X6")
 async def test_units_of_one_batch_see_what_those_before_them_took(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         key = Rows((waiting("k"),))
@@ -256,7 +240,6 @@ async def test_units_of_one_batch_see_what_those_before_them_took(store_url: str
         ]  # fmt: skip
 
 
-@pytest.mark.req("X6")
 async def test_a_notice_given_again_is_kept_once_and_does_not_stop_the_unit(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         units = [unit_of("a"), unit_of("a", 1), unit_of("b")]
@@ -268,7 +251,6 @@ async def test_a_notice_given_again_is_kept_once_and_does_not_stop_the_unit(stor
         assert [(row[2], row[4]) for row in pending] == [("a/told", id_of("a"))]
 
 
-@pytest.mark.req("X6")
 async def test_a_settled_message_is_pending_no_more(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -278,7 +260,6 @@ async def test_a_settled_message_is_pending_no_more(store_url: str) -> None:
         assert await store.pending_messages(0, 10) == []
 
 
-@pytest.mark.req("X6")
 async def test_erasing_removes_data_and_index_and_keeps_history(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -291,7 +272,6 @@ async def test_erasing_removes_data_and_index_and_keeps_history(store_url: str) 
         assert len(await store.records(id_of("a"))) == 2
 
 
-@pytest.mark.req("X6")
 async def test_reads_asked_for_together_answer_as_they_would_alone(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         for label in range(10):
@@ -307,7 +287,6 @@ async def test_reads_asked_for_together_answer_as_they_would_alone(store_url: st
         assert [len(rows) for rows in found[:4]] == [4, 3, 3, 0]
 
 
-@pytest.mark.req("X6")
 async def test_a_closed_store_refuses_and_says_so(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         pass
@@ -316,7 +295,6 @@ async def test_a_closed_store_refuses_and_says_so(store_url: str) -> None:
             await ask
 
 
-@pytest.mark.req("X6")
 async def test_what_a_commit_answered_is_seen_by_another_connection_at_once(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         with Raw(store_url) as raw:

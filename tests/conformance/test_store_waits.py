@@ -48,7 +48,6 @@ def kept(message_id: str, key: str = "case-1", expires_at: int = 100, tenant: st
     )  # fmt: skip
 
 
-@pytest.mark.req("V19")
 async def test_processes_may_wait_under_one_key_and_a_call_beside_them(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -62,7 +61,6 @@ async def test_processes_may_wait_under_one_key_and_a_call_beside_them(store_url
         assert [each.aggregate for each in await store.parked(TENANT, 0, 9)] == [id_of("call")]
 
 
-@pytest.mark.req("V19")
 async def test_the_row_of_a_wait_goes_with_the_wait_and_that_of_a_call_stays(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -80,7 +78,6 @@ async def test_the_row_of_a_wait_goes_with_the_wait_and_that_of_a_call_stays(sto
         assert [row[4] for row in await driver.fetch("parked_of", aggregate=id_of("call"))] == [1]
 
 
-@pytest.mark.req("V19")
 async def test_a_wait_that_goes_on_under_another_name_is_found_by_it_alone(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -91,7 +88,6 @@ async def test_a_wait_that_goes_on_under_another_name_is_found_by_it_alone(store
         assert len(await store.find_waits(TENANT, "message", "papers", "case-1")) == 1
 
 
-@pytest.mark.req("V19")
 async def test_waits_are_found_for_their_tenant_kind_name_and_key_only_page_by_page(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -121,7 +117,6 @@ async def test_human_tasks_are_listed_page_by_page_for_their_tenant_only(store_u
         assert [each.key for each in first + second] == [f"{label}:1" for label in range(5)]
 
 
-@pytest.mark.req("V19")
 async def test_kept_messages_are_found_oldest_first_until_their_time_is_over(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -143,7 +138,6 @@ async def test_kept_messages_are_found_oldest_first_until_their_time_is_over(sto
         assert (await store.message(TENANT, "two")).status == DEAD  # type: ignore[union-attr]
 
 
-@pytest.mark.req("V19")
 async def test_a_kept_message_that_was_taken_can_neither_expire_nor_be_found(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -154,7 +148,6 @@ async def test_a_kept_message_that_was_taken_can_neither_expire_nor_be_found(sto
         assert not await store.bury_message(TENANT, "one", "expired")
 
 
-@pytest.mark.req("V19")
 async def test_a_walk_over_kept_messages_says_which_are_awaited(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         store = store_over(driver)
@@ -168,7 +161,6 @@ async def test_a_walk_over_kept_messages_says_which_are_awaited(store_url: str) 
         assert found == {f"m{number}": number % 3 == 2 for number in range(6)}
 
 
-@pytest.mark.req("V19")
 async def test_an_early_answer_for_a_call_is_no_message_for_a_process(store_url: str) -> None:
     async with opened(store_url) as (driver,):
         for message_id, kind in (("answer", "completion"), ("news", "message")):

@@ -172,7 +172,7 @@ class Trial:
         return sandbox, faulty
 
 
-@pytest.mark.req("X6", "X9", "X11", "X19")
+@pytest.mark.req("X6")
 @pytest.mark.parametrize("story", STORIES, ids=lambda each: each.name)
 @some_kills
 async def test_a_crash_at_any_commit_of_a_runbook_loses_nothing_and_records_nothing_twice(

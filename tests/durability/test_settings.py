@@ -150,7 +150,6 @@ async def test_every_later_postgres_connection_is_checked_as_well(postgres_url: 
         close()
 
 
-@pytest.mark.req("X6")
 async def test_a_heartbeat_that_cannot_connect_at_first_tries_again(sqlite_url: str) -> None:
     driver = sqlite_driver(sqlite_url)
     real, has_beaten = driver.beat, threading.Event()

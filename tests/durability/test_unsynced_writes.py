@@ -141,7 +141,6 @@ async def _lost_calls(session: Session, cut: Cut, path: Path) -> list[str]:
 
 
 @pytest.mark.req("V17")
-@pytest.mark.req("X7")
 async def test_acknowledged_commits_survive_power_cuts_that_drop_unsynced_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,6 +80,9 @@ Cancelled
 """)
 
 
+EXPORTED = ("of", "number", "at", "event", "text", "verb", "sub_verb", "principal", "refs")
+
+
 async def run_case(sandbox: Sandbox) -> str:
     """A case whose first message names the step, whose reviewer lets it lie, and which a senior approves."""
     program = f'(kyc.open-case :entity "{ENTITY}" :case-type "periodic-review" :as @case)'
@@ -101,7 +104,7 @@ def told(events: list[Any], id: str) -> list[str]:
     return [(each["text"] if isinstance(each, dict) else each.text).replace(id, "ID") for each in events]
 
 
-@pytest.mark.req("V18", "V26", "V34")
+@pytest.mark.req("V18", "V26", "V34", "V1")
 def test_the_stream_of_a_case_is_the_table_word_for_word_on_every_surface(
     kyc: Path, store_url: str, tmp_path: Path
 ) -> None:
@@ -222,16 +225,29 @@ async def test_a_stuck_case_tells_its_incident_its_retry_and_its_cancellation(ky
 
 
 @pytest.mark.req("V18", "V30")
-async def test_the_exported_document_tells_the_same_events_and_anybody_can_check_them(kyc: Path) -> None:
-    async with Case.opened("sqlite://", kyc) as case:
-        await case.wait("PT1H")
+@pytest.mark.parametrize("end", ["approved", "cancelled"])
+async def test_the_exported_document_tells_the_same_events_and_anybody_can_check_them(
+    kyc: Path, store_url: str, end: str
+) -> None:
+    async with Case.opened(store_url, kyc) as case:
         await case.send_documents()
-        await case.wait("PT1H")
-        await case.decide("approved")
-        stream = [(each.text, each.step) async for each in case.sandbox.outcome_events(case.id)]
+        if end == "approved":
+            await case.decide("approved")
+        else:
+            await case.sandbox.cancel(case.id, "not needed")
+        await case.sandbox.run_until_idle()
+        stream = [each async for each in case.sandbox.outcome_events(case.id)]
         document = await export_document(case.sandbox, case.id, {})
-    told = json.loads(document)["outcome_events"]
-    assert [(each["text"], each["number"]) for each in told] == stream
+        over_server = await over_http(case.sandbox, case.id)
+    exported = json.loads(document)["outcome_events"]
+    assert len({each["at"] for each in exported}) == 1, "one moment: only the order of commits tells them apart"
+    live = [(e.call, e.step, e.at, e.event, e.text, e.verb, e.sub_verb, e.principal, e.refs) for e in stream]
+    assert [tuple(each[name] for name in EXPORTED) for each in exported] == live
+    assert [each["text"] for each in over_server] == [each["text"] for each in exported]
+    assert [each["event"] for each in exported].count("CancelRequested") == (1 if end == "cancelled" else 0)
     assert check_document(document).findings == []
-    changed = document.replace(b"Awaiting rita: review the case", b"Awaiting bob: review the case", 1)
+    order = json.dumps(json.loads(document)["order"], separators=(",", ":")).encode()
+    for other in (order.replace(b"[0,", b"[1,"), b"[]"):
+        assert check_document(document.replace(b'"order":' + order, b'"order":' + other)).findings
+    changed = document.replace(b"Awaiting rita: review the case", b"Awaiting bob: review the case")
     assert check_document(changed).findings

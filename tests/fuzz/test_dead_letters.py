@@ -9,7 +9,7 @@ from perdure.testing.sandbox import Sandbox
 from tests.conformance.stores import Raw
 
 
-@pytest.mark.req("P7", "X25")
+@pytest.mark.req("P7")
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b'{"status":"completed"}', b"[" * 5_000])
 async def test_a_damaged_dead_letter_hides_no_other_and_can_be_discarded(store_url: str, body: bytes) -> None:
     async with Sandbox.open(store_url) as sandbox:

@@ -19,6 +19,7 @@ from perdure.app.configuration.calendars import CALENDAR_KEYS
 from perdure.app.configuration.resolvers import RESOLVER_KEYS
 from perdure.bpmn.machine.journal_entries import Entry as InstanceEntry
 from perdure.bpmn.machine.process_machine import ProcessEntry as ProcessEntry
+from perdure.buses import bus_settings
 from perdure.channels import webhook_settings as hooks_settings
 from perdure.documents.machine.document_state import STATUSES
 from perdure.documents.machine.journal_entries import DocumentEntry
@@ -105,6 +106,7 @@ def test_every_setting_is_on_the_page() -> None:
         "telemetry": telemetry, "secrets": {f"*.{each}" for each in project.SECRET_KEYS},
         "resolvers": {f"*.{each}" for each in RESOLVER_KEYS},
         "calendars": {f"*.{each}" for each in CALENDAR_KEYS},
+        "bus": {f"brokers.*.{each}" for each in bus_settings.BROKER_KEYS},
     }  # fmt: skip
     known = {f"{key}.{each}" for key in project.CONFIG_KEYS for each in nested.get(key, ())}
     assert told == known | (project.CONFIG_KEYS - set(nested))

@@ -115,7 +115,6 @@ async def test_data_that_does_not_fit_refuses_its_own_command_alone(store_url: s
         assert not isinstance(note, BaseException) or isinstance(note, RejectedError)
 
 
-@pytest.mark.req("X7")
 async def test_data_of_a_completion_that_changes_nothing_is_not_kept(store_url: str) -> None:
     async with opened(store_url) as both:
         call = await both.first.call("k.wait")
@@ -154,7 +153,6 @@ async def test_calls_that_wait_under_one_key_in_turn_each_escalate(store_url: st
         assert [(await both.second.status(id)).state for id in ids] == ["escalated", "escalated"]
 
 
-@pytest.mark.req("X13")
 async def test_a_slow_escalation_does_not_hold_up_the_upkeep(store_url: str) -> None:
     woken = asyncio.Event()
 

@@ -151,7 +151,6 @@ async def test_the_id_of_something_else_is_refused(decided: Decided) -> None:
         assert refused.value.rejection.code == "not_found"
 
 
-@pytest.mark.req("V21")
 @pytest.mark.parametrize("side", ["before", "after"])
 async def test_a_crash_at_any_append_loses_and_doubles_nothing(store_url: str, side: Side, decided: Decided) -> None:
     async with opened(store_url) as world:

@@ -94,7 +94,6 @@ async def test_the_notices_of_a_carried_call_carry_their_routes() -> None:
     assert all(route_of_id(each.kind, each.message_id) == each.route for each in seen)
 
 
-@pytest.mark.req("V21")
 @pytest.mark.parametrize("name", THROWING)
 async def test_rows_of_before_are_delivered_wherever_the_process_dies(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -151,7 +151,6 @@ async def worlds(url: str, count: int = 1) -> AsyncIterator[list[World]]:
             await driver.close()
 
 
-@pytest.mark.req("X6")
 async def test_only_the_changed_part_of_a_large_state_is_written(store_url: str) -> None:
     async with worlds(store_url) as (world,):
         id = id_of("large")
@@ -164,7 +163,6 @@ async def test_only_the_changed_part_of_a_large_state_is_written(store_url: str)
         assert await world.findings(id) == []
 
 
-@pytest.mark.req("X6")
 async def test_a_large_state_is_read_back_whole(store_url: str) -> None:
     async with worlds(store_url, 2) as (one, two):
         id = id_of("read")
@@ -177,7 +175,6 @@ async def test_a_large_state_is_read_back_whole(store_url: str) -> None:
         assert [cell.value for cell in (await one.kernel.read(id, ORIGIN)).state.cells] == [4, *[0] * 98, 3]
 
 
-@pytest.mark.req("X6")
 async def test_a_state_that_outgrows_its_row_moves_all_its_parts(store_url: str) -> None:
     async with worlds(store_url, 2) as (one, two):
         id = id_of("grown")
@@ -207,7 +204,6 @@ async def test_a_part_that_was_touched_is_found_and_never_used(store_url: str, h
         assert "AUD014" in await one.findings(id)
 
 
-@pytest.mark.req("X6")
 async def test_parts_written_between_two_reads_are_read_again(store_url: str) -> None:
     async with worlds(store_url, 2) as (one, two):
         id = id_of("raced")
@@ -232,7 +228,6 @@ Edits = st.lists(
 )
 
 
-@pytest.mark.req("X6")
 @settings(deadline=None, max_examples=60)
 @given(Edits)
 def test_parts_are_a_list_that_never_changes(edits: list[Any]) -> None:

@@ -22,6 +22,9 @@ entities:
   client:
     key: id
     fields: {id: {type: string, required: true}, passport: string, risk: string}
+documents:
+  passport: {data_schema: {properties: {name: {type: string}}}}
+  form: {data_schema: {properties: {name: {type: string}}}}
 verbs:
   - name: client.create
     input_schema: {required: [id], properties: {id: {type: string}, passport: {type: string}, risk: {type: string}}}

@@ -45,8 +45,6 @@ def chain(datas: list[dict[str, Any]]) -> list[tuple[bytes, bytes, bytes]]:
 
 @given(objects, st.lists(objects, min_size=1, max_size=4))
 @settings(deadline=None, max_examples=100)
-@pytest.mark.req("V5")
-@pytest.mark.req("V8")
 def test_a_change_is_made_again_to_the_byte(first: dict[str, Any], later: list[dict[str, Any]]) -> None:
     (base, _), before = begun(first)
     for data in later:
@@ -60,7 +58,6 @@ def test_a_change_is_made_again_to_the_byte(first: dict[str, Any], later: list[d
         base, before = hash, held
 
 
-@pytest.mark.req("V8")
 def test_a_change_takes_what_is_new_however_long_the_trail_is() -> None:
     found = chain([{"n": n} for n in range(MAX_DELTAS)])
     sizes = [len(stored) for _, stored, _ in found[1:]]
@@ -68,14 +65,12 @@ def test_a_change_takes_what_is_new_however_long_the_trail_is() -> None:
     assert len(found[-1][2]) > 10 * sizes[-1]
 
 
-@pytest.mark.req("V8")
 def test_after_so_many_changes_one_is_stored_whole() -> None:
     found = chain([{"n": n} for n in range(3 * MAX_DELTAS)])
     wholes = [place for place, (_, stored, whole) in enumerate(found) if stored == whole]
     assert wholes == [0, MAX_DELTAS + 1, 2 * MAX_DELTAS + 2]
 
 
-@pytest.mark.req("V5")
 def test_a_change_is_read_as_it_was_stored_for_ever() -> None:
     """These bytes are history: what is stored like this must be read for as long as it is kept."""
     (base, _), before = begun()

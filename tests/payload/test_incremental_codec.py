@@ -69,7 +69,6 @@ def packed_alone(before: Envelope, data: Any, **who: Any) -> Envelope:
 @example({"\uffff": 1, "\U00010000": 2}, [{"\ue000": True, "\U0001f600": False}])
 @example({"n": 1.0}, [{"n": -0.0, "deep": {"m": 1e20}}, {"text": "9" * 16}])
 @settings(deadline=None, max_examples=150)
-@pytest.mark.req("V5")
 @pytest.mark.req("V8")
 def test_whatever_changes_the_bytes_are_those_of_packing_it_alone(
     first: dict[str, Any], later: list[dict[str, Any]]
@@ -94,7 +93,6 @@ names = st.from_regex(r"[^\s/]{1,9}/v[1-9]", fullmatch=True).filter(lambda name:
 @given(st.lists(texts, min_size=6, max_size=6), names, st.none() | texts)
 @example(["%", "%s", "%b", "%%", '"%', "\x00"], "%b%%/v1", "%b")
 @settings(deadline=None)
-@pytest.mark.req("V5")
 @pytest.mark.req("V8")
 def test_whoever_changes_it_the_bytes_are_those_of_packing_it_alone(
     given: list[str], schema: str, reference: str | None
@@ -186,7 +184,6 @@ def test_the_budget_of_a_change_is_exact() -> None:
     assert changed.value.data == alone.value.data
 
 
-@pytest.mark.req("V5")
 @pytest.mark.req("V8")
 @pytest.mark.parametrize("wrong", [{"by": 7}, {"at": None}, {"job_key": ["key"]}, {"verb": 1.5}, {"by": object()}])
 def test_who_changed_it_must_be_text(wrong: dict[str, Any]) -> None:

@@ -126,7 +126,7 @@ async def test_m4_a_handler_runs_outside_every_transaction(tmp_path: Path, store
         assert [state.status for state in (await world.states()).values()] == ["completed", "completed"]
 
 
-@pytest.mark.req("V19")
+@pytest.mark.req("V31")
 async def test_m5_a_message_stays_with_its_tenant(tmp_path: Path, store_url: str) -> None:
     scenario = scenario_of(WAIT, tmp_path, flags={"orch_case": "c1"})
     async with EmbeddedWorld.open(scenario, store_url) as world:

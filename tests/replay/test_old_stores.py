@@ -125,7 +125,7 @@ async def test_what_waited_in_an_old_store_goes_on(old_url: str) -> None:
         assert await whole(sandbox)
 
 
-@pytest.mark.req("P8", "V19")
+@pytest.mark.req("P8")
 async def test_a_message_kept_in_an_old_store_is_kept_until_its_time_is_over(old_url: str, schema: int) -> None:
     async with reopened(old_url) as sandbox:
         store, now = sandbox.runtime.store, sandbox.clock.now()
@@ -134,7 +134,7 @@ async def test_a_message_kept_in_an_old_store_is_kept_until_its_time_is_over(old
         assert await store.buffered_messages("default", "documents", "case-9", now + KEPT) == []
 
 
-@pytest.mark.req("P8", "V19")
+@pytest.mark.req("P8")
 async def test_an_instance_left_in_an_old_store_goes_on_where_it_stood(old_url: str, schema: int) -> None:
     async with reopened(old_url) as sandbox:
         found = await sandbox.instances.list(process="old-case", business_key="five")

@@ -31,7 +31,7 @@ async def test_a_sync_verb_completes_with_its_checked_result_and_defaults(store_
         assert handlers.calls[0].idempotency_key == f"{view.id}:1"
 
 
-@pytest.mark.req("V12")
+@pytest.mark.req("V15")
 async def test_an_external_verb_commits_its_intent_before_the_handler_runs(store_url: str) -> None:
     async with opened(store_url) as sandbox:
         view = await sandbox.call("kyc.notify")
@@ -188,3 +188,39 @@ async def test_an_environment_override_changes_the_outcome_and_no_caller(store_u
         done = await sandbox.call("kyc.documents", {"entity": "A"})
         assert (done.state, done.result) == ("completed", {"case_id": "c1"})
         assert (await sandbox.call("kyc.notify")).state == "parked"
+
+
+SHAPES = """
+definitions:
+  Person: {type: object, required: [mail], properties: {mail: {type: email}, born: {type: date}}}
+verbs:
+  - name: kyc.enrol
+    input_schema:
+      required: [case_id]
+      properties:
+        case_id: {type: uuid}
+        lei: {type: string, pattern: "^[A-Z0-9]{20}$"}
+        kind: {type: string, enum: [new, periodic], default: new}
+        people: {type: array, items: {$ref: "#/definitions/Person"}}
+    output_schema: {properties: {owner: {$ref: "#/definitions/Person"}}}
+    execution: {kind: sync, effects: none}
+"""
+
+
+@pytest.mark.req("X4")
+async def test_every_value_that_breaks_the_schema_of_a_verb_is_told_by_its_path_going_in_and_coming_out(
+    store_url: str,
+) -> None:
+    async def enrol(call: object) -> dict[str, object]:
+        return {"owner": {"mail": "nobody"}}
+
+    given = {"case_id": "7", "lei": "x", "kind": "odd", "people": [{"mail": "a@b.org"}, {"mail": "b", "born": "soon"}]}
+    async with Sandbox.open(store_url, definitions=catalogue(SHAPES), handlers={"kyc.enrol": enrol}) as sandbox:
+        with pytest.raises(SchemaViolationError) as refused:
+            await sandbox.call("kyc.enrol", given)
+        paths = {str(each["path"]) for each in refused.value.data["violations"]}
+        assert paths == {"$.case_id", "$.lei", "$.kind", "$.people[1].mail", "$.people[1].born"}
+        view = await sandbox.call("kyc.enrol", {"case_id": "4b8f0d60-6f0e-4b5e-9a35-0c1b7a1f0001"})
+        assert view.args["kind"] == "new"
+        (incident,) = await sandbox.incidents()
+        assert "$.owner.mail" in str(incident)

@@ -61,7 +61,6 @@ def chains(width: int, depth: int) -> str:
     return "\n".join([*lines, f"LET j = EXEC big.join(all: [{last}])"])
 
 
-@pytest.mark.req("X6")
 async def test_a_join_of_many_branches_costs_few_commits(sqlite_url: str) -> None:
     driver = Weighed(sqlite_url)
     async with opened(driver) as sandbox:  # type: ignore[attr-defined]
@@ -70,7 +69,6 @@ async def test_a_join_of_many_branches_costs_few_commits(sqlite_url: str) -> Non
         assert len(driver.units) < 40
 
 
-@pytest.mark.req("X6")
 async def test_bytes_written_for_a_step_do_not_grow_with_the_runbook(sqlite_url: str) -> None:
     """One step at a time, so that no two share a commit."""
     weights = []

@@ -457,7 +457,6 @@ async def test_a_step_that_waits_too_long_is_escalated_and_its_runbook_goes_on(s
 # --- locks ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("X6")
 async def test_two_runbooks_change_the_same_case_one_after_the_other(store_url: str) -> None:
     desk, running, most = Desk(), set[str](), 0
     gate, begun = asyncio.Event(), asyncio.Event()
@@ -594,7 +593,6 @@ async def test_where_every_resume_is_a_decision_the_verb_is_asked_with_what_was_
         await whole(sandbox)
 
 
-@pytest.mark.req("V1")
 async def test_a_runbook_cannot_be_amended_as_a_call_can(store_url: str) -> None:
     async with opened(store_url) as sandbox:
         view = await started(sandbox, 'LET a = EXEC co.find(name: "A")')

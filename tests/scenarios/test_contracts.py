@@ -38,7 +38,7 @@ expect: {incidents: %d}
 """
 
 
-@pytest.mark.req("V32", "X23")
+@pytest.mark.req("V32")
 @pytest.mark.parametrize(
     ("sketch", "flag", "promised", "incidents"),
     [
@@ -112,7 +112,6 @@ async def test_a_writer_may_be_spelled_with_either_dash(tmp_path: Path) -> None:
     assert outcome.passed, outcome
 
 
-@pytest.mark.req("X23")
 async def test_why_a_stub_was_refused_is_said(tmp_path: Path) -> None:
     wrote = "profile: open\nverbs: {a.one: {flags: {orch_y: true}}}\ndo: [{start: {}}]\nexpect: {state: completed}\n"
     outcome = await played(tmp_path, ROW, wrote, verbs(""))
@@ -121,7 +120,6 @@ async def test_why_a_stub_was_refused_is_said(tmp_path: Path) -> None:
     assert remark.startswith("Incident at 'a' (job.contract): ") and "orch_y" in remark
 
 
-@pytest.mark.req("X23")
 async def test_a_process_without_a_contract_has_a_place_for_every_start_value(tmp_path: Path) -> None:
     """Of two processes in a file, where only one is carried by a verb."""
     sketch = "start s\nservice a a.one\nend e\ns > a > e\nprocess q\nstart qs\nservice b b.two\nend qe\nqs > b > qe\n"

@@ -48,7 +48,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.req("X23")
 def test_everything_the_format_shows_is_read(folder: Path) -> None:
     scenario = read_scenario(WHOLE, "x.yaml", folder)
     assert scenario.process == "kyc-open-case"

@@ -31,7 +31,6 @@ REFUSED = {
 }
 
 
-@pytest.mark.req("X23")
 @pytest.mark.parametrize("name", REFUSED)
 async def test_a_refused_step_is_a_remark_and_the_rest_is_taken(tmp_path: Path, name: str) -> None:
     sketch, steps = REFUSED[name]
@@ -106,7 +105,7 @@ async def test_a_model_may_call_what_a_later_step_deploys(tmp_path: Path) -> Non
     assert outcome.passed, outcome
 
 
-@pytest.mark.req("X23", "V21")
+@pytest.mark.req("V21")
 @pytest.mark.parametrize(
     ("sketch", "do", "expect"),
     [

@@ -9,10 +9,11 @@ import msgspec
 
 from perdure.app.operations.operation import Route
 from perdure.surfaces.mcp.tool import Tool
-from tests.security.authorisation import Row
+from tests.security.authorisation import OF_REQUESTS, Row
 from tests.security.narrow_house import ECHO, LOOK, NOTE, SECRET, House, model
 
 _PLACE = re.compile(r"\{(\w+)(?::\w+)?\}")
+FIELD = "field_present\n        field: task_result:passport"
 COMPOSED = frozenset(
     {"plan_runbook", "start_runbook", "plan_extension", "extend_runbook", "open_draft", "replace_draft"}
 )
@@ -55,7 +56,8 @@ class Things:
     async def of(self, kind: str) -> str:
         if kind not in self._made:
             self._count += 1
-            self._made[kind] = await self._new(kind, f"{self.side.message}-{self._count}")
+            name = f"{self.side.message}-{self._count}"
+            self._made[kind] = await (self._request(name) if kind == "request" else self._new(kind, name))
         return self._made[kind]
 
     async def _new(self, kind: str, name: str) -> str:
@@ -94,10 +96,23 @@ class Things:
             case "document":
                 body = {"type": "form", "data": {"title": side.text}}
                 return str((await house.ada.post("/api/documents", body, 201))["id"])
-            case "key":
-                made = await house.server.sandbox.access.create_key(name, principal=name, roles=("viewer",))
-                return made.id
-        raise KeyError(kind)
+            case "upload":
+                return str((await house.ada.post("/api/uploads", {"size": 1}, 201))["id"])
+        return await self._key(kind, name)
+
+    async def _key(self, kind: str, name: str) -> str:
+        if kind != "key":
+            raise KeyError(kind)
+        return (await self.house.server.sandbox.access.create_key(name, principal=name, roles=("viewer",))).id
+
+    async def _request(self, name: str) -> str:
+        house, side = self.house, self.side
+        text = lifecycle(name, side.wait).replace(FIELD, "document_exists\n        document_type: form")
+        await house.ada.post("/api/lifecycle-definitions", {"yaml": text}, 201)
+        begun = {"lifecycle": name, "subject": side.text}
+        id = (await house.ada.post("/api/lifecycles", begun, 201))["instance"]["id"]
+        asked = await house.ada.post(f"/api/lifecycles/{id}/resolve", {"key": "passport"})
+        return str(asked["tasks"][0]["correlation_id"])
 
     async def request(self, row: Row, route: Route) -> Asked:
         """A request with a value for every field that it needs; an unknown field or place is a KeyError."""
@@ -107,9 +122,13 @@ class Things:
             for each in msgspec.structs.fields(row.request)
             if each.default is msgspec.NODEFAULT and each.default_factory is msgspec.NODEFAULT
         ]
+        if row.id in OF_REQUESTS:
+            needed.append("correlation_id")
         values = {name: await self._field(name, row, route) for name in dict.fromkeys([*in_path, *needed])}
         path = _PLACE.sub(lambda found: str(values[found[1]]), route.path)
         body = {name: value for name, value in values.items() if name not in in_path} | self._more(row)
+        if row.id in OF_REQUESTS and row.id != "submit_data":
+            path += f"?correlation_id={body.pop('correlation_id')}"
         return Asked(route.method, f"/api{path}", body if route.method != "GET" else None)
 
     def _more(self, row: Row) -> dict[str, Any]:
@@ -128,6 +147,7 @@ class Things:
                 return await self.of({
                     "calls": "call", "runbooks": "runbook", "drafts": "draft", "instances": "instance", "keys": "key",
                     "incidents": "call", "documents": "document", "lifecycles": "subject", "workflow": "subject",
+                    "uploads": "upload",
                 }[room])  # fmt: skip
             case "key" if room == "lifecycles":
                 return "passport"
@@ -145,7 +165,8 @@ class Things:
             case "lifecycle":
                 return await self.of("lifecycle")
             case "correlation_id":
-                return f"{await self.of('subject')}:1"
+                is_request = room.startswith("document-request")
+                return await self.of("request") if is_request else f"{await self.of('subject')}:1"
             case "yaml":
                 self._count += 1
                 return lifecycle(f"y-{self.side.message}-{self._count}", self.side.wait)
@@ -158,9 +179,10 @@ class Things:
                 return model(f"x-{self.side.message}-{self._count}", self.side.task)
         return {
             "version": 1, "step": "one", "reason": "why", "to": "ada", "agree": True, "data": {"text": "y"},
+            "action": "ask", "task": 1,
             "text": "so far", "subject": "c-1", "target": "DONE", "status": "completed",
             "type": "form", "by": "01m7hk5wprf2yvfhhcs4kqadfv",
-            "amendment": 1, "principal": "kim", "roles": ["viewer"],
+            "amendment": 1, "principal": "kim", "roles": ["viewer"], "size": 1,
         }[name]  # fmt: skip
 
     async def arguments(self, tool: Tool) -> dict[str, Any]:
@@ -180,11 +202,13 @@ class Things:
     async def _argument(self, name: str, tool: Tool) -> Any:
         match name:
             case "id":
-                is_lifecycle = tool.name in ("lifecycle_status", "resolve_blocker")
+                is_lifecycle = tool.name in ("lifecycle_status", "resolve_blocker", "do_lifecycle_action")
                 kind = "subject" if is_lifecycle else "call" if tool.name == "retry_incident" else "runbook"
                 return await self.of(kind)
             case "key" if tool.name == "resolve_blocker":
                 return "passport"
+            case "action":
+                return "ask"
             case "lifecycle":
                 return await self.of("lifecycle")
             case "key":
@@ -201,12 +225,13 @@ class Things:
 
 
 def lifecycle(name: str, verb: str) -> str:
-    """A lifecycle whose only blocker is resolved by a verb."""
+    """A lifecycle whose only blocker is resolved by a verb, which is an action as well."""
     return (
         f"lifecycle: {name}\nstates:\n  OPEN:\n    requirements:\n      - type: field_present\n"
         "        field: task_result:passport\n        id: passport\n"
         f'        on_fail: {{blocker: {{type: MissingDocument, resolution: "({verb} :text $subject)"}}}}\n'
         "  DONE: {terminal: true}\ntransitions:\n  - {from: OPEN, to: DONE}\n"
+        f"actions:\n  OPEN:\n    - {{action: ask, verb: {verb}, params: {{text: $subject}}}}\n"
     )
 
 

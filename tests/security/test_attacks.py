@@ -18,7 +18,7 @@ HEAD = (
 BOUND = '<extensionElements><zeebe:taskDefinition type="{}"/></extensionElements>'
 TIMER = "<timerEventDefinition><timeDuration>PT0.01S</timeDuration></timerEventDefinition>"
 MESSAGE = '<messageEventDefinition messageRef="m"/>'
-pytestmark = pytest.mark.req("V36", "V37")
+pytestmark = pytest.mark.req("V36")
 
 
 def around(verb: str = GRAVE, start: str = "") -> str:
@@ -59,6 +59,7 @@ def test_an_agent_wraps_a_grave_verb_into_a_process_and_gets_nowhere(attacked_ho
     assert [each["tenant"] for each in house.done(GRAVE)] == ["default"]
 
 
+@pytest.mark.req("V37")
 def test_a_reviewer_decides_no_other_case_than_the_one_of_the_task(attacked_house: AttackedHouse) -> None:
     house, olga, rita = attacked_house, attacked_house.caller("olga"), attacked_house.caller("rita")
     calls = [olga.post("/verbs/case.review/calls", {"args": {"case_id": case}}, 201)["id"] for case in ("C-1", "C-2")]

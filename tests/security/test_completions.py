@@ -124,7 +124,7 @@ async def test_a_token_of_a_call_s_own_key_ends_the_wait_it_was_made_for_alone(s
         assert await state(server, id) == "failed"
 
 
-@pytest.mark.req("P2", "V6")
+@pytest.mark.req("P2")
 async def test_a_replayed_completion_counts_once_however_it_is_dressed(store_url: str) -> None:
     async with served(store_url) as server:
         olga, id = server.of("olga"), await asked(server, "case-1")

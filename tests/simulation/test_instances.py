@@ -13,7 +13,7 @@ from tests.simulation.test_simulation import folder
 __all__ = ["folder"]
 
 
-@pytest.mark.req("V14", "V15", "V17", "O6", "X6", "X7", "X13")
+@pytest.mark.req("V14", "V15", "V17", "O6", "X6", "X7")
 async def test_instances_lose_nothing_and_do_nothing_twice(instance_seed: int, folder: Path) -> None:
     world = await InstanceSimulation(instance_seed, folder).run()
     if world.violations:

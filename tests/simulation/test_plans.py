@@ -13,7 +13,7 @@ from tests.simulation.test_simulation import folder
 __all__ = ["folder"]
 
 
-@pytest.mark.req("X6", "X7", "X9", "X11", "X13", "X19", "X26", "V17", "V23")
+@pytest.mark.req("X6", "X7", "V17", "V23")
 async def test_runbooks_lose_nothing_and_do_nothing_twice(seed: int, folder: Path) -> None:
     world = await PlanSimulation(seed, folder).run()
     if world.violations:

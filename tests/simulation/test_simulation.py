@@ -28,7 +28,6 @@ def folder(store_folder: Path) -> Path:
 
 @pytest.mark.req("X6")
 @pytest.mark.req("X7")
-@pytest.mark.req("X13")
 @pytest.mark.req("X16")
 @pytest.mark.req("V14")
 @pytest.mark.req("V17")

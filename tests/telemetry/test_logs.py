@@ -19,8 +19,6 @@ from perdure.verbs import Call
 from tests.runbooks.sample_verbs import Handlers, catalogue
 from tests.telemetry.span_collection import Gathered
 
-pytestmark = pytest.mark.req("X22")
-
 log = logging.getLogger("perdure.tests")
 KEY = "perdure_ZGVmYXVsdA_01k5_" + "a" * 43
 
@@ -37,6 +35,7 @@ def lines(form: LogForm) -> Iterator[io.StringIO]:
         logger.propagate, logger.level = True, logging.NOTSET
 
 
+@pytest.mark.req("X22")
 async def test_what_a_handler_logs_says_what_it_belongs_to_also_from_its_thread(sqlite_url: str) -> None:
     def notify(call: Call) -> dict[str, Any]:
         log.warning("told %s", "someone")
@@ -61,6 +60,7 @@ async def test_what_a_handler_logs_says_what_it_belongs_to_also_from_its_thread(
     assert "runbook" not in found["outside"] and found["outside"]["level"] == "warning"
 
 
+@pytest.mark.req("X22")
 async def test_lines_and_spans_of_a_runbook_have_the_same_trace(sqlite_url: str) -> None:
     gathered = Gathered()
 

@@ -263,7 +263,6 @@ async def test_a_lost_lease_is_counted(sqlite_url: str) -> None:
         assert (await scraped(sandbox))("perdure_leases_lost_total") == 1
 
 
-@pytest.mark.req("X22")
 async def test_what_is_not_asked_for_is_never_called(sqlite_url: str) -> None:
     called: list[str] = []
 
@@ -287,7 +286,6 @@ async def test_what_is_not_asked_for_is_never_called(sqlite_url: str) -> None:
             assert bool(called) is measured
 
 
-@pytest.mark.req("X22")
 def test_what_is_not_asked_for_is_never_imported() -> None:
     script = (
         "import asyncio, sys, perdure\n"

@@ -14,13 +14,12 @@ import pytest
 from perdure.errors import StoreSettingError
 from perdure.telemetry.metrics_endpoint import listening
 
-pytestmark = pytest.mark.req("X21")
-
 
 async def scrape() -> bytes:
     return b"a_total 1.0\n"
 
 
+@pytest.mark.req("X21")
 @pytest.mark.parametrize(
     ("method", "path", "status", "body"),
     [
@@ -60,6 +59,7 @@ async def test_an_address_others_could_reach_is_refused(bind: str) -> None:
             pass
 
 
+@pytest.mark.req("X21")
 def test_a_worker_answers_scrapes_where_its_project_says(tmp_path: Path) -> None:
     port = _free_port()
     (tmp_path / "perdure.yaml").write_text(f"telemetry: {{metrics_bind: '127.0.0.1:{port}'}}\n", "utf-8")

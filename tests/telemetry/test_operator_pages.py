@@ -18,8 +18,6 @@ from perdure.telemetry.metric_names import ABOUT
 from perdure.telemetry.metrics import Metrics
 from tests.telemetry.reference import PAGE, page
 
-pytestmark = pytest.mark.req("X21")
-
 ROOT = Path(__file__).resolve().parents[2]
 OPERATE = ROOT / "docs" / "operate"
 METRIC = re.compile(r"\b(?:perdure|runbook|durable|notification)_[a-z_]+")
@@ -49,6 +47,7 @@ def queries(panel: dict[str, Any]) -> list[str]:
     return [target["expr"] for target in panel["targets"]]
 
 
+@pytest.mark.req("X21")
 def test_the_registry_holds_exactly_the_metrics_of_the_table() -> None:
     assert {metric_of(name) for name in samples()} == set(ABOUT)
 

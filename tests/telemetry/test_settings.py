@@ -18,8 +18,6 @@ from perdure.telemetry import TelemetrySettings, TraceSettings, open_spans
 from tests.runbooks.sample_verbs import Handlers, catalogue
 from tests.telemetry.span_collection import Gathered
 
-pytestmark = [pytest.mark.req("X21"), pytest.mark.req("X22")]
-
 ADDRESS = "http://localhost:4318/v1/traces"
 
 
@@ -87,6 +85,7 @@ class Collector(BaseHTTPRequestHandler):
         return
 
 
+@pytest.mark.req("X22")
 async def test_spans_are_sent_by_otlp_over_http_before_the_process_stops(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

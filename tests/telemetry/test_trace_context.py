@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from perdure.telemetry import TraceContext, derived_trace_id, parse_traceparent, span_id, traceparent
 from perdure.telemetry.trace_context import is_kept
 
-pytestmark = pytest.mark.req("X22")
-
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 hexes = st.text(string.hexdigits.lower()[:16], min_size=1)
 
 
+@pytest.mark.req("X22")
 @pytest.mark.parametrize(
     ("text", "context"),
     [
@@ -44,6 +43,7 @@ def test_whatever_arrives_is_a_context_or_nothing(text: str) -> None:
     assert found is None or parse_traceparent(traceparent(found)) == found
 
 
+@pytest.mark.req("X22")
 def test_ids_are_the_same_in_every_process_and_release() -> None:
     assert derived_trace_id("01k5zzzzzzzzzzzzzzzzzzzzzz") == "b3026b96afe6f79786911323ea81e956"
     assert span_id("attempt", "01k5zzzzzzzzzzzzzzzzzzzzzz:1", 1) == "d4eebc4e3fe80c01"

@@ -353,7 +353,6 @@ def _problems(text: str) -> list[Problem]:
 
 @pytest.mark.req("V3")
 @pytest.mark.req("V11")
-@pytest.mark.req("X4")
 @pytest.mark.parametrize("name", CASES)
 def test_a_wrong_definition_is_told_with_place_reason_and_fix(name: str) -> None:
     case = CASES[name]

@@ -60,8 +60,6 @@ def _call(**changes: Any) -> Call:
     return Call(**(given | changes))
 
 
-@pytest.mark.req("X1")
-@pytest.mark.req("V1")
 def test_marked_and_named_functions_are_found_in_all_modules_of_a_listed_package() -> None:
     catalogue = load_text(SURVEY)
     registry = HandlerRegistry.collect(["sample_handlers"], catalogue)

@@ -97,7 +97,6 @@ def test_crud_commits_with_its_result_unless_told_otherwise(canonical: Catalogue
 
 
 @pytest.mark.req("X1")
-@pytest.mark.req("V29")
 def test_the_verb_list_with_domains_loads(tmp_path: Path) -> None:
     catalogue = load_catalogue([FIXTURES / "listed"])
     assert catalogue.names() == ["survey.ask_owner", "survey.set_plot_state", "survey.walk_neighbours"]

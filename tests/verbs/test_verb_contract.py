@@ -91,7 +91,6 @@ def test_the_delay_grows_as_declared_up_to_its_ceiling(backoff: Any, delays: lis
     assert [policy.delay_seconds(attempt, 0.7) for attempt in (1, 2, 3, 4)] == delays
 
 
-@pytest.mark.req("X14")
 def test_jitter_spreads_the_delay_evenly_around_its_centre() -> None:
     policy = RetryPolicy(5, "fixed", base_delay_seconds=10, jitter=0.1)
     assert [policy.delay_seconds(1, random) for random in (0.0, 0.5, 1.0)] == [9.0, 10.0, 11.0]

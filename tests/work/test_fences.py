@@ -205,7 +205,6 @@ async def test_a_job_taken_over_by_its_own_process_under_a_new_lease_is_run_agai
         assert (view.state, view.result) == ("completed", {"run": 2})
 
 
-@pytest.mark.req("X6")
 async def test_a_renewal_is_tried_until_the_store_answers(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with pair(store_url, load_text(DEFINITIONS), handlers(Slow())) as both:
         runtime = both.first.runtime

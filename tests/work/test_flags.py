@@ -23,7 +23,6 @@ async def called(definition: str, flags: dict[str, Any]) -> CallView:
         return await sandbox.call("a.b", {})
 
 
-@pytest.mark.req("V1")
 @pytest.mark.parametrize("definition", [PROMISING, SILENT], ids=["promising", "silent"])
 async def test_a_sub_verb_called_by_itself_completes_and_shows_its_flags(definition: str) -> None:
     call = await called(definition, {"orch_x": True})

@@ -10,7 +10,6 @@ from perdure.work import keyed_lock
 from perdure.work.keyed_lock import KeyedLock
 
 
-@pytest.mark.req("X3")
 async def test_those_at_one_place_go_one_after_the_other_and_others_do_not_wait() -> None:
     file, inside, most = KeyedLock(), 0, 0
 
@@ -29,7 +28,6 @@ async def test_those_at_one_place_go_one_after_the_other_and_others_do_not_wait(
     assert not file._queues, "places where nobody is are forgotten"
 
 
-@pytest.mark.req("X3")
 async def test_whoever_waits_for_itself_goes_on_without_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keyed_lock, "TURN_SECONDS", 0.0)
     file = KeyedLock()

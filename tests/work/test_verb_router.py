@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -11,11 +13,13 @@ from msgspec.structs import asdict, replace
 
 from perdure import Perdure
 from perdure.errors import Transient
+from perdure.testing import Sandbox
 from perdure.verbs import Call, Catalogue, HandlerRegistry, Result, Verb, load_text
 from perdure.verbs.handlers import Decide
 from perdure.work.failure_classes import Failed
 from perdure.work.verb_router import Produced, Router
 from tests.runbooks.sample_verbs import catalogue
+from tests.scenarios.sketch import sketches
 
 DEFINITIONS = """
 - name: odd.handler
@@ -101,3 +105,55 @@ def _told(made: Produced | Failed) -> Any:
     if isinstance(made, Produced):
         told["cargo"] = (made.cargo.data, made.cargo.value)
     return told
+
+
+ROADS = """
+- {name: r.once, execution: {kind: sync, effects: none, compensate: r.undo}}
+- {name: r.undo, execution: {kind: sync, effects: none}}
+- {name: r.decide, execution: {kind: sync, effects: none, decision: true}}
+- {name: r.job, execution: {kind: sync, effects: none}}
+- {name: r.intake, execution: {kind: sync, effects: none}}
+- {name: r.ask, execution: {kind: durable}}
+- {name: r.carried, execution: {kind: durable, process: carried, sub_verbs: [r.job, r.intake]}}
+"""
+CARRIED = """
+== carried
+start s
+service a r.job
+user b intake=r.intake
+end e
+s > a > b > e
+"""
+
+
+@pytest.mark.req("V12")
+async def test_whatever_asks_for_a_verb_its_handler_is_run_by_the_one_router(store_url: str) -> None:
+    ran, routed = list[str](), list[str]()
+
+    def handler(name: str) -> Any:
+        async def run(call: Call) -> Any:
+            ran.append(name)
+            return Decide({}) if name == "r.decide" else {}
+
+        return run
+
+    @asynccontextmanager
+    async def attempt(call: Call) -> AsyncIterator[None]:
+        routed.append(call.verb)
+        yield
+
+    names = ["r.once", "r.undo", "r.decide", "r.job", "r.intake", "r.ask"]
+    handlers = {name: handler(name) for name in names}
+    async with Sandbox.open(store_url, definitions=load_text(ROADS), handlers=handlers) as sandbox:
+        sandbox.runtime.router.around = attempt
+        await sandbox.processes.deploy_all(list(sketches(CARRIED).values()))
+        await sandbox.call("r.once")
+        plan = await sandbox.runbooks.start("(r.once :as @a) (r.decide :after [@a]) (r.carried :as @c) (r.ask)")
+        await sandbox.run_until_idle()
+        (task,) = await sandbox.tasks.list()
+        await sandbox.tasks.complete(task.key, {})
+        await sandbox.run_until_idle()
+        await sandbox.runbooks.cancel(plan.id, "enough", compensate=True)
+        await sandbox.run_until_idle()
+        assert set(ran) == set(names), "every road was taken"
+        assert routed == ran, "and none went past the router"

@@ -40,14 +40,19 @@ from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runbooks.runbooks import RunbookOperations
 from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runtime import Role, Runtime
+from perdure.app.tasks.task_list import task_list as external_task_list
 from perdure.app.tasks.tasks import TaskOperations
 from perdure.app.wait_permissions import WaitPermissions, letter_of
 from perdure.app.webhooks.dispatch import WebhookDispatcher, with_delivery_verb
+from perdure.buses.bus_selection import Buses
+from perdure.buses.bus_settings import BusSettings
 from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
 from perdure.errors import RejectedError, Rejection
 from perdure.identifiers import check_key
 from perdure.journal import Origin
+from perdure.lifecycles.guards import GuardKind
+from perdure.lifecycles.guards.project_guards import project_guards, readable_guards
 from perdure.lifecycles.loader import default_places as lifecycle_places
 from perdure.runbooks.executor.call_executor import SETTLED
 from perdure.runbooks.executor.completion_inbox import Completion, CompletionStatus, Receipt
@@ -73,7 +78,8 @@ class Perdure(CallDesk, MessageDesk):
         self._views = Views(runtime)
         modes = modes_of(self.catalogue)
         self._calls = CallViews(
-            runtime.kernel, runtime.store, origin, self._views.carrier, runtime.conductor.texts.sentence, modes
+            runtime.kernel, runtime.store, origin, self._views.carrier, runtime.conductor.texts.sentence, modes,
+            runtime.task_list.of_step,
         )  # fmt: skip
         self._view = self._calls.view
         performer = LocalPerformer(self)
@@ -103,7 +109,9 @@ class Perdure(CallDesk, MessageDesk):
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
         models: Sequence[str | Path] | None = None,
+        documents: Sequence[str | Path] | None = None,
         lifecycles: Sequence[str | Path] | None = None,
+        guards: Sequence[GuardKind | str] = (),
         packs: Sequence[str | Path] = (),
         handlers: Sequence[str] | Mapping[str, Any] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
@@ -123,42 +131,53 @@ class Perdure(CallDesk, MessageDesk):
         calendars: Calendars | None = None,
         blobs: str | Path = "",
         engine: str = "embedded",
+        task_list: str = "",
+        bus: BusSettings | None = None,
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
         `handlers` names importable packages, or maps verb names to functions and agents. `models` are model files or
         folders of them, by default the folder `models` beside the definitions; what changed in them is deployed. So are
-        `lifecycles`, by default the folder of that name beside the definitions. A
+        `lifecycles`, by default the folder of that name beside the definitions; `guards` are kinds of guard of your
+        own, or importable packages with some. `documents` are files or folders with document types and rejection
+        reasons, by default the folder of that name beside the definitions; a catalogue has its own. A
         `worker` looks after timers, retries and abandoned work; a `caller` only after its own calls; a `reader` runs
         nothing. Nothing is measured or traced unless `telemetry` says so; `span_exporter` is any of OpenTelemetry's,
         in place of OTLP over HTTP. `hooks` says who sends signed messages, and whom a worker tells what happened.
         `secrets` are what handlers get by name from `call.secret`, and nothing keeps. `resolvers`
         fetch references by their scheme for `call.resolve`: functions that take a `Wanted`, or settings.
         `calendars` count business days.
-        `blobs` is the folder that files of documents are kept in, by default beside the store.
+        `blobs` is the folder that files of documents are kept in, by default beside the store. `task_list` is the
+        address of a human task in a task list elsewhere, `https://tasks.example.org/{key}`.
+        `bus` names brokers; one is connected when it is first used.
         `engine` carries processes: `embedded`, or `temporal://host:7233/namespace`.
         """
         if hooks is not None:
             hooks.check()
-        catalogue = load_definitions(definitions, environment)
+        links = external_task_list(task_list)
+        catalogue = load_definitions(definitions, environment, documents)
         tells = hooks is not None and bool(hooks.leaving)
         if tells:
             catalogue = with_delivery_verb(catalogue)
         catalogue = with_document_verbs(catalogue)
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
-        guarded = load_project_lifecycles(definitions, lifecycles)
+        table = project_guards(guards) if role != "reader" else readable_guards(guards)
+        guarded = load_project_lifecycles(definitions, lifecycles, table) if role != "reader" else []
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
         registry = HandlerRegistry.collect(list(packages), catalogue, bound) if role != "reader" else HandlerRegistry()
         time = sources or SystemSources()
         runtime = Runtime(
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
-            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds), blobs=str(blobs), engine=engine,
+            sealer=sealer_for(url, seal_key_file, time, seal_every_seconds), blobs=str(blobs), guards=table,
+            engine=engine,
         )  # fmt: skip
         DocumentVerbs(runtime).bind(registry)
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
         runtime.packs = PackOperations([Path(each) for each in packs])
         runtime.hooks = hooks or Hooks()
+        runtime.task_list = links
+        runtime.buses = Buses(bus)
         runtime.router.secrets = Secrets(secrets)
         if role != "reader":
             register_resolvers(runtime, registry, resolvers or {})
@@ -175,6 +194,7 @@ class Perdure(CallDesk, MessageDesk):
             if telling is not None:
                 await telling.stop()
             await runtime.stop()
+            await runtime.buses.close()
 
     @classmethod
     def from_config(cls, config: Config, **changes: Any) -> Any:
@@ -182,12 +202,14 @@ class Perdure(CallDesk, MessageDesk):
         settings: dict[str, Any] = {
             "definitions": config.definitions, "handlers": config.handlers,
             "models": config.models if config.models is not None else default_places(config.definitions),
-            "lifecycles": lifecycle_places(config.definitions),
+            "lifecycles": config.lifecycles if config.lifecycles is not None else lifecycle_places(config.definitions),
+            "documents": config.documents, "guards": config.guards,
             "environment": config.environment, "packs": pack_places(config),
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
             "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,
-            "calendars": config.calendars, "blobs": config.blobs, "engine": config.engine,
+            "calendars": config.calendars, "blobs": config.blobs, "bus": config.bus, "task_list": config.task_list,
+            "engine": config.engine,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})

@@ -11,6 +11,7 @@ from perdure.app.tasks.views import FieldError, field_errors
 from perdure.errors import (
     EDGE_CODES,
     BlobDamagedError,
+    BusUnavailableError,
     ConfirmationRequiredError,
     DefinitionError,
     EffortError,
@@ -31,6 +32,7 @@ _STATUSES: dict[type[PerdureError], int] = {
     QuarantinedError: 409,
     BlobDamagedError: 409,
     StoreUnavailableError: 503,
+    BusUnavailableError: 503,
     StoreFullError: 503,
     TenantBusyError: 429,
     EffortError: 422,

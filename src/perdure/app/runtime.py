@@ -14,6 +14,8 @@ from perdure.app.documents.checks import VersionChecks
 from perdure.app.documents.duties import DocumentDuties
 from perdure.app.documents.facts import DocumentFacts
 from perdure.app.documents.references import SCHEMES, DocumentReferences
+from perdure.app.documents.request_answers import RequestAnswers
+from perdure.app.documents.shown_documents import ShownDocuments
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
 from perdure.app.lifecycles.fact_sources import LifecycleFacts, RunbookFacts, VerbFacts
@@ -25,7 +27,9 @@ from perdure.app.packs import PackOperations
 from perdure.app.processes.deployment_gates import gates
 from perdure.app.processes.model_review import Reviews
 from perdure.app.processes.project_models import ProjectModels
-from perdure.blobs.storage_selection import default_place, open_blobs
+from perdure.app.tasks.task_list import TaskList
+from perdure.blobs.storage_selection import open_blobs
+from perdure.buses.bus_selection import Buses
 from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
 from perdure.documents.machine.document_machine import DocumentMachine
@@ -83,6 +87,7 @@ Role = Literal["worker", "caller", "reader"]
 DUTY_PAUSE: Micros = SECOND
 CHECK_PAUSE: Micros = 30 * SECOND
 RETENTION_PAUSE: Micros = 3600 * SECOND
+COLLECTION_PAUSE: Micros = 6 * 3600 * SECOND
 FINISH_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 
@@ -91,6 +96,9 @@ log = logging.getLogger("perdure")
 
 class Runtime:
     """Everything one process needs; made by `Perdure.open` and by the sandbox."""
+
+    task_list = TaskList()
+    """Links to human tasks in a task list elsewhere."""
 
     def __init__(
         self,
@@ -138,7 +146,7 @@ class Runtime:
         self.intake = Inbox(self.conductor, sources)
         self.upkeep = Recovery(self.conductor, sources)
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
-        self.blobs = open_blobs(blobs or default_place(driver.url), sources.now)
+        self.blobs = open_blobs(blobs, driver.url, sources.now)
         self.document_duties = DocumentDuties(self)
         self.computations = Computations(has_threads=not is_driven)
         self.definitions = Definitions(self.kernel, self.store, catalogue, plans, given, self.computations.run)
@@ -152,7 +160,7 @@ class Runtime:
         self.reviews = Reviews(catalogue, self.computations)
         self.packs = PackOperations()
         self.guards = Guards()
-        self.hooks = Hooks()
+        self.hooks, self.buses = Hooks(), Buses()
         self.counts = Counts(self.store, self.machines[RunbookMachine.kind], sources)
         self.tail = Tail(self.kernel, self.store, driver, self.machines)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
@@ -178,7 +186,7 @@ class Runtime:
         definitions = LifecycleDefinitions(self.kernel, self.store)
         instances = LifecycleInstances(self.kernel, self.store, machine, definitions, self.facts, self.sources)
         answers = VerbFacts(self.conductor, self.store)
-        papers = DocumentFacts(self.store.documents)
+        papers = DocumentFacts(self.store.documents, self.catalogue.reasons)
         for source in (papers, RecordFacts(self.store), LifecycleFacts(instances), RunbookFacts(self.kernel), answers):
             self.facts.add(source)
         definitions.check = LifecycleChecks(self.catalogue, machine.table, self.facts).findings
@@ -195,6 +203,9 @@ class Runtime:
         self.upkeep.wake = self._wake.set
         self.upkeep.join(DocumentMachine.kind, self.document_duties)
         self.document_duties.checks = VersionChecks(self)
+        self.request_answers = RequestAnswers(self, is_driven=self.is_driven or self.role == "reader")
+        shown = ShownDocuments(self)
+        self.instances.shown_documents = self.conductor.launcher.shown_documents = shown
         for scheme in SCHEMES:
             self.router.register(scheme, DocumentReferences(self), Bounds())
         self.kernel.hear((VersionReceived, BlobScanned), lambda aggregate, entry: self._wake.set())
@@ -329,6 +340,8 @@ class Runtime:
                 duties.append(self.sealer.run)
             if self._keep_seconds is not None:
                 duties.append(self._retain)
+            if self.catalogue.documents:
+                duties.append(self._collect)
         self._duties = [each for each in self._duties if not each.done()]
         self._duties += [asyncio.create_task(self._guarded(duty)) for duty in duties]
 
@@ -347,6 +360,7 @@ class Runtime:
             self._renewing.cancel()
             await asyncio.gather(self._renewing, return_exceptions=True)
         await self.engine.drain()
+        await self.request_answers.drain()
         await self.lifecycle_upkeep.drain()
         await self.kernel.drain()
         await self.conductor.finish_jobs(0)
@@ -365,6 +379,7 @@ class Runtime:
             self._elsewhere.cancel()
             await asyncio.gather(self._elsewhere, return_exceptions=True)
         await self.driver.close()
+        await self.blobs.close()
 
     def store_changed(self) -> asyncio.Future[bool]:
         """Done when another process may have committed, or it is time to look anyway; shared, so do not cancel it."""
@@ -412,6 +427,11 @@ class Runtime:
         while True:
             await self._try(self.forget)
             await self.sources.sleep(RETENTION_PAUSE)
+
+    async def _collect(self) -> None:
+        while True:
+            await self.sources.sleep(COLLECTION_PAUSE)
+            await self._try(self.document_duties.collect)
 
     async def forget(self) -> int:
         """Answers given more than a day ago are forgotten; how many were."""

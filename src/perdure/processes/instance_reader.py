@@ -10,6 +10,7 @@ from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import InstanceName, LifecycleEvent, Told
 from perdure.errors import RejectedError, Rejection
+from perdure.human_tasks import ShownDocuments
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel
 from perdure.processes.definitions import Definitions
@@ -36,6 +37,7 @@ class InstanceReader:
         self.followers = Followers(kernel, self.read)
         self.commands: InstanceCommands = kernel
         self._store = store
+        self.shown_documents: ShownDocuments | None = None
         kernel.leave(self.payloads.forget)
 
     def carry(self, commands: InstanceCommands) -> None:
@@ -81,6 +83,12 @@ class InstanceReader:
         """The definition an instance is pinned to."""
         state: Instance = aggregate.state
         return await self.definitions.load(state.process, state.definition, aggregate.tenant)
+
+    async def documents_shown(self, aggregate: Aggregate) -> bytes:
+        """The hash of the documents that the data of an instance refer to; empty where they refer to none."""
+        if self.shown_documents is None:
+            return b""
+        return await self.shown_documents(aggregate.tenant, lambda: self.data(aggregate))
 
     async def data(self, aggregate: Aggregate) -> Any:
         """The data of an instance now; None once it was erased."""

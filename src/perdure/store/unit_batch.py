@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from hashlib import sha256
 from typing import Any
@@ -19,17 +20,18 @@ ORDER = (
     "put_documents", "remove_blobs", "add_blobs", "erase_texts", "remove_texts", "add_texts",
 )  # fmt: skip
 """The order statements run in: the same everywhere, so that overlapping batches cannot deadlock."""
+_PLACE = {name: place for place, name in enumerate(ORDER)}
 
 Batch = dict[str, list[tuple[Any, ...]]]
 Blob = bytes | bytearray
 
 
 def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str]] = (), blob: Blob = b"") -> Batch:
-    """Rows per query name; only queries that have rows are named. Notices given before are left out.
+    """Rows per query name, in their order; only queries that have rows are named. Notices given before are left out.
 
     `blob` is empty, and of the type most bytes of a row are given in: bytes, or what a driver takes with less ado.
     """
-    batch: Batch = {name: [] for name in ORDER}
+    batch: Batch = defaultdict(list)
     aggregates, journal, payloads = batch["put_aggregate"], batch["add_records"], batch["add_payloads"]
     for unit in units:
         id = unit.id
@@ -62,7 +64,7 @@ def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str
                 batch["put_parts"].append((place, number, blob + body))
         if unit.notices:
             _notices(batch, unit, repeated)
-    return {name: rows for name, rows in batch.items() if rows}
+    return {name: rows for name in sorted(batch, key=_PLACE.__getitem__) if (rows := batch[name])}
 
 
 def _notices(batch: Batch, unit: Unit, repeated: Collection[tuple[bytes | None, str]]) -> None:

@@ -14,11 +14,14 @@ from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
 from perdure.app.perdure import Perdure
 from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runtime import Runtime
+from perdure.app.tasks.task_list import task_list as external_task_list
 from perdure.business_calendar import Calendars
 from perdure.durations import later, parse_span
 from perdure.engine import Check
 from perdure.errors import InvariantBroken
 from perdure.journal import Origin
+from perdure.lifecycles.guards import GuardKind
+from perdure.lifecycles.guards.project_guards import project_guards
 from perdure.lifecycles.loader import default_places
 from perdure.sources import Micros
 from perdure.store.driver_selection import open_driver
@@ -52,8 +55,9 @@ class Sandbox(Perdure):
         """`open` with what a `perdure.yaml` says of work, in memory unless a `url` is given."""
         settings: dict[str, Any] = {
             "definitions": config.definitions, "models": config.models, "handlers": config.handlers,
-            "environment": config.environment, "lifecycles": default_places(config.definitions),
-            "calendars": config.calendars, "resolvers": config.resolvers,
+            "environment": config.environment, "documents": config.documents, "guards": config.guards,
+            "lifecycles": config.lifecycles if config.lifecycles is not None else default_places(config.definitions),
+            "calendars": config.calendars, "resolvers": config.resolvers, "task_list": config.task_list,
         }  # fmt: skip
         return cls.open(changes.pop("url", "sqlite://"), **{**settings, **changes})
 
@@ -65,7 +69,9 @@ class Sandbox(Perdure):
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
         models: Sequence[str | Path] | None = None,
+        documents: Sequence[str | Path] | None = None,
         lifecycles: Sequence[str | Path] | None = None,
+        guards: Sequence[GuardKind | str] = (),
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -76,12 +82,14 @@ class Sandbox(Perdure):
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
         blobs: str | Path = "",
+        task_list: str = "",
     ) -> AsyncIterator[Sandbox]:
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
-            url, definitions=definitions, models=models, lifecycles=lifecycles, handlers=handlers,
-            environment=environment, tenant=tenant, principal=principal, clock=clock or VirtualSources(seed),
-            driver=driver, resolvers=resolvers, calendars=calendars, blobs=blobs,
+            url, definitions=definitions, models=models, documents=documents, lifecycles=lifecycles, guards=guards,
+            handlers=handlers, environment=environment, tenant=tenant, principal=principal,
+            clock=clock or VirtualSources(seed), driver=driver, resolvers=resolvers, calendars=calendars, blobs=blobs,
+            task_list=task_list,
         )  # fmt: skip
         try:
             yield sandbox
@@ -95,7 +103,9 @@ class Sandbox(Perdure):
         *,
         definitions: Sequence[str | Path] | str | Path | Catalogue = (),
         models: Sequence[str | Path] | None = None,
+        documents: Sequence[str | Path] | None = None,
         lifecycles: Sequence[str | Path] | None = None,
+        guards: Sequence[GuardKind | str] = (),
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -107,22 +117,25 @@ class Sandbox(Perdure):
         calendars: Calendars | None = None,
         blobs: str | Path = "",
         engine: str = "embedded",
+        task_list: str = "",
     ) -> Sandbox:
         """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
-        catalogue = with_document_verbs(load_definitions(definitions, environment))
+        catalogue = with_document_verbs(load_definitions(definitions, environment, documents))
+        table = project_guards(guards)
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
         runtime = Runtime(
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True,
-            checks=checks, blobs=str(blobs), engine=engine,
+            checks=checks, blobs=str(blobs), guards=table, engine=engine,
         )  # fmt: skip
         DocumentVerbs(runtime).bind(registry)
         register_resolvers(runtime, registry, resolvers or {})
         runtime.use_calendars(calendars or Calendars())
+        runtime.task_list = external_task_list(task_list)
         await runtime.start()
         try:
             await runtime.deploy_models(load_models(definitions, models), Origin(tenant, principal))
-            guarded = load_project_lifecycles(definitions, lifecycles)
+            guarded = load_project_lifecycles(definitions, lifecycles, table)
             await runtime.deploy_lifecycles(guarded, Origin(tenant, principal))
         except BaseException:
             await runtime.stop()

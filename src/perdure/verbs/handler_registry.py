@@ -53,7 +53,7 @@ class HandlerRegistry:
             registry.bind(name, function)
         registry._packages = tuple(packages)
         problems: list[Problem] = []
-        for module in _modules(packages, problems):
+        for module in imported_modules(packages, problems):
             problems.extend(registry._collect_marked(module, catalogue))
         for each in catalogue.every_version():
             problems.extend(registry._collect_named(each.definition))
@@ -155,9 +155,10 @@ def _is_below(dotted: str, package: str) -> bool:
     return dotted.startswith(f"{package}.")
 
 
-def _modules(packages: Sequence[str], problems: list[Problem]) -> Iterable[ModuleType]:
+def imported_modules(packages: Sequence[str], problems: list[Problem], word: str = "handler") -> Iterable[ModuleType]:
+    """The packages with all their modules; what cannot be imported is a problem of the `word`."""
     for package in packages:
-        root = _imported(package, problems)
+        root = _imported(package, problems, word)
         if root is None:
             continue
         yield root
@@ -165,18 +166,20 @@ def _modules(packages: Sequence[str], problems: list[Problem]) -> Iterable[Modul
         for count, found in enumerate(below):
             if count >= MAX_MODULES:
                 reason = f"the package '{package}' has more than {MAX_MODULES} modules"
-                problems.append(Problem("handler.too_many", package, 1, 1, "handlers", reason))
+                problems.append(Problem(f"{word}.too_many", package, 1, 1, f"{word}s", reason))
                 break
-            if found.name.rpartition(".")[2] != "__main__" and (module := _imported(found.name, problems)) is not None:
+            if found.name.rpartition(".")[2] == "__main__":
+                continue
+            if (module := _imported(found.name, problems, word)) is not None:
                 yield module
 
 
-def _imported(name: str, problems: list[Problem]) -> ModuleType | None:
+def _imported(name: str, problems: list[Problem], word: str) -> ModuleType | None:
     try:
         return importlib.import_module(name)
     except Exception as error:  # a user's module may raise anything while it is imported
-        reason = f"the handler module '{name}' cannot be imported: {type(error).__name__}: {error}"
-        problems.append(Problem("handler.import", name, 1, 1, "handlers", reason[:500]))
+        reason = f"the {word} module '{name}' cannot be imported: {type(error).__name__}: {error}"
+        problems.append(Problem(f"{word}.import", name, 1, 1, f"{word}s", reason[:500]))
         return None
 
 

@@ -25,6 +25,8 @@ from perdure.verbs.yaml_nodes import Node, Report
 from perdure.verbs.yaml_reader import MAX_FILE_BYTES, parse_text
 
 MAX_FILES = 10_000
+DOCUMENTS = "documents"
+"""The folder of document types and rejection reasons beside the verbs of a project."""
 Overrides = Mapping[str, Any] | Path
 
 
@@ -34,6 +36,15 @@ def load_catalogue(sources: Sequence[Path], overrides: Overrides | None = None) 
     for file in _files(sources, loading.report):
         loading.add_text(_read_text(file, loading.report), str(file))
     return loading.finish(_given_overrides(overrides, loading.report))
+
+
+def definition_places(definitions: Sequence[str | Path], documents: Sequence[str | Path] | None = None) -> list[Path]:
+    """Where definitions are, with those of documents: as named, else the folders `documents` beside the others."""
+    places = [Path(each) for each in definitions]
+    if documents is not None:
+        return [*places, *(Path(each) for each in documents)]
+    beside = dict.fromkeys(place.parent / DOCUMENTS for place in places)
+    return [*places, *(each for each in beside if each.is_dir())]
 
 
 def load_text(text: str, file: str = "<text>", overrides: Overrides | None = None) -> Catalogue:

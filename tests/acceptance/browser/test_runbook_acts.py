@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.acceptance.browser.page_views import Eyes
 from tests.acceptance.browser.server import DESK, Server
 
-pytestmark = [pytest.mark.req("P4"), pytest.mark.req("X20")]
+pytestmark = [pytest.mark.req("P4")]
 PROJECT = DESK
 
 
@@ -85,6 +85,7 @@ def test_a_waiting_step_is_cancelled(eyes: Eyes, server: Server) -> None:
     expect(page.locator('.sections li[data-step="wait"]')).to_have_attribute("data-state", "cancelled")
 
 
+@pytest.mark.req("X20")
 @pytest.mark.deep
 def test_a_single_call_has_a_page_as_well(eyes: Eyes, server: Server) -> None:
     id = server.post("/verbs/desk.wait/calls", {"args": {"who": "cal"}})["id"]
@@ -95,6 +96,7 @@ def test_a_single_call_has_a_page_as_well(eyes: Eyes, server: Server) -> None:
     expect(page.locator(".trail li").first).to_be_visible()
 
 
+@pytest.mark.req("X20")
 def test_a_step_that_changes_changes_on_the_page_without_reloading(eyes: Eyes, server: Server) -> None:
     id = server.run_program('LET a = EXEC desk.wait(who: "dee")\nEXEC desk.note(text: a.answer)')["id"]
     page = eyes.open(f"/runbooks/{id}")
@@ -108,6 +110,7 @@ def test_a_step_that_changes_changes_on_the_page_without_reloading(eyes: Eyes, s
     assert page.evaluate("window.isTheSamePage") is True
 
 
+@pytest.mark.req("X20")
 @pytest.mark.deep
 def test_a_plan_of_five_hundred_steps_is_drawn_and_moved(eyes: Eyes, server: Server) -> None:
     calls = [

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.acceptance.browser.page_views import Eyes
 from tests.acceptance.browser.server import Server
 
-pytestmark = [pytest.mark.req("P4"), pytest.mark.req("X20")]
+pytestmark = [pytest.mark.req("P4")]
 
 CASE_ID = "4b8f0d60-6f0e-4b5e-9a35-0c1b7a1f0001"
 
@@ -24,6 +24,7 @@ def state_of(page: Page, step: str, state: str) -> None:
     expect(page.locator(f'.sections li[data-step="{step}"][data-state="{state}"]')).to_be_visible()
 
 
+@pytest.mark.req("X20")
 def test_a_runbook_shows_its_plan_in_sentences_and_as_a_graph(eyes: Eyes, onboarding: dict[str, Any]) -> None:
     page = eyes.open(f"/runbooks/{onboarding['id']}")
     state_of(page, "docs", "parked")
@@ -35,6 +36,7 @@ def test_a_runbook_shows_its_plan_in_sentences_and_as_a_graph(eyes: Eyes, onboar
     eyes.pictures(f"/runbooks/{onboarding['id']}", "runbook", ".plan-graph g.node")
 
 
+@pytest.mark.req("X20")
 @pytest.mark.deep
 def test_a_wait_shows_how_long_it_has_and_what_it_escalates_to(eyes: Eyes, onboarding: dict[str, Any]) -> None:
     page = eyes.open(f"/runbooks/{onboarding['id']}")
@@ -45,6 +47,7 @@ def test_a_wait_shows_how_long_it_has_and_what_it_escalates_to(eyes: Eyes, onboa
     expect(page.locator(".details")).to_contain_text("compliance_escalation_v1")
 
 
+@pytest.mark.req("X20")
 @pytest.mark.deep
 def test_the_timeline_draws_waits_to_scale_and_can_bend_it(eyes: Eyes, onboarding: dict[str, Any]) -> None:
     page = eyes.open(f"/runbooks/{onboarding['id']}?tab=timeline")
@@ -66,6 +69,7 @@ def width(found: Any) -> float:
     return float(box["width"])
 
 
+@pytest.mark.req("X20")
 def test_the_timeline_tells_the_outcome_events_and_goes_on_by_itself(eyes: Eyes, server: Server) -> None:
     started = server.run_program('EXEC kyc.open-case(entity: "Allianz GmbH", case_type: "periodic-review")')
     page = eyes.open(f"/runbooks/{started['id']}?tab=timeline")
@@ -78,6 +82,7 @@ def test_the_timeline_tells_the_outcome_events_and_goes_on_by_itself(eyes: Eyes,
     assert [each.get_attribute("title") for each in told.all()] == [each["text"] for each in events]
 
 
+@pytest.mark.req("X20")
 @pytest.mark.deep
 def test_the_audit_trail_lists_every_entry_and_can_be_filtered(
     eyes: Eyes, server: Server, onboarding: dict[str, Any]

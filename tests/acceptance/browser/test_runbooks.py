@@ -12,7 +12,7 @@ from tests.acceptance.browser.page_views import Eyes
 from tests.acceptance.browser.server import DESK, Server
 from tests.house.tree import ROOT
 
-pytestmark = [pytest.mark.req("P4"), pytest.mark.req("X20")]
+pytestmark = [pytest.mark.req("P4")]
 PROJECT = DESK
 IS_ALONE = True
 MANY = {"sqlite": 10_000, "postgres": 1_000}

@@ -73,6 +73,7 @@ MEANINGS = {
     "refs": "the engine's own keys of what it is about",
     "sub_verb": "the verb of the process's task that it is about; empty when it is about none",
     "omitted": f"how many more changes there are than the {MAX_CHANGES:,} that are told",
+    "order": "the order of commits: of each record, oldest first, its chain's place in `chains`, from 0",
     "outcome": "started, completed, failed, incident, discarded, or how its token left",
     "parent": "what began the instance: `step:` or `node:` with an id and a number; empty when nobody did",
     "path": "of an instance: every stay of a token, in the order they began; of a change: a JSON pointer",

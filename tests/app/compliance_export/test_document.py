@@ -175,8 +175,7 @@ async def test_an_instance_that_carries_no_call_has_a_document_of_its_own(store_
         assert [chain["kind"] for chain in json.loads(raw)["chains"]] == ["instance", "instance"]
 
 
-@pytest.mark.req("V30")
-@pytest.mark.req("V19")
+@pytest.mark.req("V30", "V31")
 async def test_what_belongs_to_another_tenant_is_not_found(store_url: str) -> None:
     async with exporting(store_url) as world:
         call = await world.erased()

@@ -55,7 +55,6 @@ async def test_an_overview_tells_what_needs_me_what_is_stuck_and_what_runs(store
         assert (await ada.overview()).stuck.overdue_tasks == 1
 
 
-@pytest.mark.req("V24")
 async def test_throughput_is_told_hour_by_hour_for_a_day(store_url: str, tmp_path: Any) -> None:
     async with opened(store_url, tmp_path) as sandbox:
         await sandbox.advance("PT30M")
@@ -79,7 +78,6 @@ async def test_throughput_is_told_hour_by_hour_for_a_day(store_url: str, tmp_pat
         assert [(each.started, each.ended) for each in again[-4:]] == [(3, 3), (1, 1), (4, 4), (1, 1)]
 
 
-@pytest.mark.req("V24")
 async def test_a_damaged_call_does_not_stop_the_counting(sqlite_url: str, tmp_path: Any) -> None:
     async with opened(sqlite_url, tmp_path) as sandbox:
         for _ in range(5):

@@ -176,7 +176,7 @@ def test_iterations_at_once_need_a_merge_rule(is_sequential: bool, expected: set
     assert found(model_of(START, repeated, choice(), other(), END, flows=flows)) == expected
 
 
-@pytest.mark.req("V19")
+@pytest.mark.req("V10")
 def test_a_boundary_wait_needs_its_key_before_its_host_opens() -> None:
     key = FlagContract("orch_key", "string", once=True, writers=("order.write",))
     contract = Contract(verb="order.fulfil", process="order", sub_verbs=("order.write",), flags=(key,), verbs=VERBS)
@@ -206,7 +206,6 @@ def test_an_error_raised_inside_a_subprocess_may_be_caught_around_it() -> None:
     assert found(msgspec.structs.replace(model, definitions=definitions), contract) == set()
 
 
-@pytest.mark.req("V11")
 @pytest.mark.parametrize(("text", "codes"), [("orch_key", {"CON104"}), ("case-7", set())])
 def test_the_name_of_a_flag_without_an_equals_sign_is_no_key(text: str, codes: set[str]) -> None:
     wait = Event(id="wait", name="Wait", position="catch", triggers=(MessageTrigger("paid"),))

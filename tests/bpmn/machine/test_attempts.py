@@ -61,7 +61,7 @@ def test_the_delays_begin_anew_when_a_job_is_retried_by_hand() -> None:
     assert [entry.retry_at - entry.at for entry in failed] == [10_000_000, 10_000_000]
 
 
-@pytest.mark.req("V20", "V17")
+@pytest.mark.req("V20")
 def test_what_an_attempt_before_the_retry_by_hand_reports_late_is_told_from_the_new_one() -> None:
     player = exhausted()
     number = standing(player, "a").number

@@ -74,7 +74,7 @@ def _undone(player: Player, elements: tuple[str, ...], turns: int) -> list[int]:
     return sizes
 
 
-@pytest.mark.req("V23", "O7")
+@pytest.mark.req("O7")
 def test_a_loop_that_can_be_undone_has_the_same_size_after_every_turn() -> None:
     loop = m.StandardLoop(maximum=TURNS)
     player = begun(scope((service("a", repeat=loop), THROW), undoes={"a": handler("undo-a")}))
@@ -85,7 +85,7 @@ def test_a_loop_that_can_be_undone_has_the_same_size_after_every_turn() -> None:
     assert player.state is not None and player.state.status == "completed"
 
 
-@pytest.mark.req("V23", "O7")
+@pytest.mark.req("O7")
 def test_a_cycle_of_several_tasks_that_can_be_undone_has_the_same_size_after_every_turn() -> None:
     again = m.Gateway(id="again", kind="exclusive", default="on")
     body = scope((service("a"), service("b"), again, THROW), undoes={"a": handler("undo-a"), "b": handler("undo-b")})
@@ -102,7 +102,7 @@ def test_a_cycle_of_several_tasks_that_can_be_undone_has_the_same_size_after_eve
     assert player.state is not None and player.state.status == "completed"
 
 
-@pytest.mark.req("V23", "O7")
+@pytest.mark.req("O7", "V22")
 def test_the_iterations_of_a_verb_are_undone_with_their_numbers_last_first() -> None:
     task = m.Task(id="a", kind="service", type="a.verb", repeat=m.MultiInstance(m.Value("4"), is_sequential=True))
     player = begun(scope((task, THROW)), compensation={"a.verb": "a.undo"})

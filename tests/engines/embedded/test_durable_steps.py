@@ -69,7 +69,7 @@ async def test_cancelling_the_process_cancels_its_step_and_no_other(store_url: s
         assert (states["carried"], states["last"]) == ("cancelled", "completed")
 
 
-@pytest.mark.req("X26", "V17")
+@pytest.mark.req("V17")
 async def test_a_carried_step_that_failed_is_carried_by_another_instance_when_it_is_retried(store_url: str) -> None:
     async with opened(store_url) as world:
         await world.deploy(CARRIED)

@@ -32,7 +32,7 @@ ASKED: dict[str, Ask] = {
 }
 
 
-@pytest.mark.req("X13")
+@pytest.mark.req("V31")
 @pytest.mark.parametrize("what", ASKED)
 async def test_an_instance_of_another_tenant_is_not_found(what: str, store_url: str) -> None:
     async with opened(store_url) as world:
@@ -60,7 +60,7 @@ async def test_a_task_of_another_tenant_is_refused_alike_whether_or_not_it_is_in
         assert refusals[0].code == "not_found"
 
 
-@pytest.mark.req("X13")
+@pytest.mark.req("V31")
 async def test_messages_and_signals_stay_within_their_tenant(store_url: str) -> None:
     async with opened(store_url) as world:
         await world.deploy(line("p", wait("asked", "m"), messages=(message("m", key="k"),)))

@@ -33,7 +33,7 @@ async def filled(desk: Desk) -> Id:
     return id
 
 
-@pytest.mark.req("V19")
+@pytest.mark.req("P7")
 async def test_a_store_with_instances_and_messages_verifies(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         await filled(desk)

@@ -75,7 +75,7 @@ def named(label: str) -> Id:
     return Id((label.encode() * 16)[:16])
 
 
-@pytest.mark.req("V19", "X16")
+@pytest.mark.req("V19")
 async def test_a_kept_message_meets_its_wait_wherever_its_process_dies(new_url: NewUrl) -> None:
     async def story(desk: Desk) -> None:
         await desk.publish("m", 60)
@@ -89,7 +89,7 @@ async def test_a_kept_message_meets_its_wait_wherever_its_process_dies(new_url: 
     await everywhere(new_url, nothing, story, check, 3)
 
 
-@pytest.mark.req("V19", "X16")
+@pytest.mark.req("V19")
 async def test_a_wait_whose_process_died_before_it_looked_for_messages_gets_them(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         await desk.publish("m", 60)
@@ -106,7 +106,7 @@ async def test_a_wait_whose_process_died_before_it_looked_for_messages_gets_them
         assert await desk.messages.sweep() == 0
 
 
-@pytest.mark.req("V19", "X16")
+@pytest.mark.req("V19")
 async def test_a_message_that_starts_processes_starts_each_once_wherever_its_process_dies(new_url: NewUrl) -> None:
     async def before(desk: Desk) -> None:
         for process in ("p1", "p2"):
@@ -122,7 +122,6 @@ async def test_a_message_that_starts_processes_starts_each_once_wherever_its_pro
     await everywhere(new_url, before, story, check, 3)
 
 
-@pytest.mark.req("V19", "X16")
 async def test_a_broadcast_reaches_each_wait_once_wherever_its_process_dies(new_url: NewUrl) -> None:
     async def before(desk: Desk) -> None:
         for label in "ab":
@@ -141,7 +140,6 @@ async def test_a_broadcast_reaches_each_wait_once_wherever_its_process_dies(new_
     await everywhere(new_url, before, story, check, 5)
 
 
-@pytest.mark.req("V19")
 async def test_who_begins_to_wait_after_a_signal_was_sent_does_not_hear_it_when_the_broadcast_goes_on(
     store_url: str,
 ) -> None:

@@ -28,7 +28,7 @@ async def test_a_message_ends_the_wait_of_its_name_and_key(store_url: str) -> No
         assert await desk.store.payload(one, (await desk.state(one)).head) == b'{"page":1}'
 
 
-@pytest.mark.req("V19", "X16")
+@pytest.mark.req("V19")
 async def test_a_message_delivered_twice_counts_once(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         id = await desk.begin("again")
@@ -49,7 +49,7 @@ async def test_without_an_id_every_sending_is_another_message(store_url: str) ->
         assert await desk.status(id) == "completed"
 
 
-@pytest.mark.req("V19", "X16")
+@pytest.mark.req("V19")
 async def test_two_processes_publishing_one_message_at_once_end_one_wait(store_url: str) -> None:
     async with desks(store_url, 2) as (first, second):
         for number in range(10):
@@ -62,7 +62,7 @@ async def test_two_processes_publishing_one_message_at_once_end_one_wait(store_u
             assert await second.status(id) == "active"
 
 
-@pytest.mark.req("V19", "X16")
+@pytest.mark.req("V19")
 async def test_two_processes_keeping_one_message_at_once_keep_it_once(store_url: str) -> None:
     async with desks(store_url, 2) as (first, second):
         outcomes = await asyncio.gather(*(desk.publish("m", 60) for desk in (first, second, first)))
@@ -288,7 +288,7 @@ async def test_one_id_under_several_keys_leaves_a_dead_letter_for_each(store_url
         assert (await desk.status(id), len(await desk.dead())) == ("completed", 2)
 
 
-@pytest.mark.req("V19", "X16")
+@pytest.mark.req("V19")
 async def test_one_id_sent_under_two_keys_at_once_by_two_processes_is_two_messages(store_url: str) -> None:
     async with desks(store_url, 2) as (first, second):
         one, other = await first.begin("again", "case-1"), await first.begin("again", "case-2")
@@ -309,7 +309,7 @@ async def test_what_was_delivered_by_hand_under_a_corrected_key_is_not_taken_aga
         assert await desk.status(id) == "active"
 
 
-@pytest.mark.req("V19", "X16")
+@pytest.mark.req("V19")
 async def test_what_the_sender_has_corrected_is_not_delivered_by_hand_as_well(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         id = await desk.begin("again", "case-2")
@@ -320,7 +320,7 @@ async def test_what_the_sender_has_corrected_is_not_delivered_by_hand_as_well(st
         assert (await desk.status(id), list(await desk.dead())) == ("active", ["m"])
 
 
-@pytest.mark.req("V19", "X16")
+@pytest.mark.req("V19")
 async def test_what_started_a_process_by_hand_under_a_corrected_key_starts_no_second_one(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         await desk.messages.publish("order", "case-1", ORIGIN, message_id="m")
@@ -330,7 +330,7 @@ async def test_what_started_a_process_by_hand_under_a_corrected_key_starts_no_se
         assert len(await desk.instances()) == 1
 
 
-@pytest.mark.req("V19", "X16")
+@pytest.mark.req("V19")
 async def test_of_two_people_who_correct_a_dead_letter_differently_one_does(store_url: str) -> None:
     async with desks(store_url, 2) as (first, second):
         ids = [await first.begin("one", case) for case in ("case-2", "case-3")]

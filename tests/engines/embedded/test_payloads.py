@@ -168,7 +168,6 @@ def test_a_refused_change_leaves_nothing_behind() -> None:
         payloads.seal_change(INSTANCE, digest(b"another head"), change({"n": 2}))
 
 
-@pytest.mark.req("V8")
 def test_what_is_forgotten_is_asked_for_again() -> None:
     payloads, head = started({"n": 1})
     payloads.forget(INSTANCE)
@@ -177,7 +176,6 @@ def test_what_is_forgotten_is_asked_for_again() -> None:
         payloads.held(INSTANCE, head)
 
 
-@pytest.mark.req("V8")
 def test_of_one_instance_the_last_payloads_are_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("perdure.processes.payloads.MAX_EACH", 2)
     payloads, first = started({"n": 0})
@@ -187,7 +185,6 @@ def test_of_one_instance_the_last_payloads_are_at_hand(monkeypatch: pytest.Monke
     assert [payloads.held(INSTANCE, each).data for each in (second, third)] == [{"n": 1}, {"n": 2}]
 
 
-@pytest.mark.req("V8")
 def test_those_that_wrote_last_stay_when_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     payloads, head = started({"n": 0})
     idle, other = Id(b"d" * 16), Id(b"o" * 16)
@@ -202,7 +199,6 @@ def test_those_that_wrote_last_stay_when_there_is_no_room(monkeypatch: pytest.Mo
     assert payloads._size == 0
 
 
-@pytest.mark.req("V8")
 async def test_what_was_read_back_is_not_leaned_on_deeper() -> None:
     """However often an instance leaves memory: nobody knows then how many are behind it."""
     payloads, head = started({"n": 0})

@@ -13,7 +13,6 @@ from tests.engines.embedded.message_world import ORIGIN, desks
 pytestmark = pytest.mark.both_stores
 
 
-@pytest.mark.req("V19")
 async def test_a_signal_reaches_every_wait_of_the_tenant_and_of_no_other(
     store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -30,7 +29,6 @@ async def test_a_signal_reaches_every_wait_of_the_tenant_and_of_no_other(
         assert await desk.store.pending_messages(0, 9) == []
 
 
-@pytest.mark.req("V19", "X16")
 async def test_a_signal_sent_twice_is_heard_once(store_url: str) -> None:
     async with desks(store_url, 2) as (first, second):
         id = await first.begin("alarmed again")
@@ -43,7 +41,6 @@ async def test_a_signal_sent_twice_is_heard_once(store_url: str) -> None:
         assert await second.status(id) == "completed"
 
 
-@pytest.mark.req("V19")
 async def test_a_signal_ends_every_wait_of_an_instance(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         id = await desk.begin("both alarmed")
@@ -51,7 +48,6 @@ async def test_a_signal_ends_every_wait_of_an_instance(store_url: str) -> None:
         assert await desk.status(id) == "completed"
 
 
-@pytest.mark.req("V19")
 async def test_a_signal_nobody_waits_for_is_gone_and_its_id_known(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         assert (await desk.messages.signal("alarm", ORIGIN, message_id="s")).reached == 0
@@ -61,7 +57,6 @@ async def test_a_signal_nobody_waits_for_is_gone_and_its_id_known(store_url: str
         assert (await desk.status(id), await desk.dead()) == ("active", {})
 
 
-@pytest.mark.req("V19")
 async def test_a_signal_under_an_id_that_something_else_has_is_heard_once(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         await desk.publish("s", 60)
@@ -73,7 +68,6 @@ async def test_a_signal_under_an_id_that_something_else_has_is_heard_once(store_
         assert await desk.status(id) == "active"
 
 
-@pytest.mark.req("V19")
 async def test_a_signal_starts_the_processes_that_wait_for_it(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         for process in ("p1", "p2"):
@@ -85,7 +79,6 @@ async def test_a_signal_starts_the_processes_that_wait_for_it(store_url: str) ->
         assert await desk.status(id) == "completed"
 
 
-@pytest.mark.req("V19")
 async def test_an_instance_that_refuses_what_a_signal_brings_keeps_nobody_from_hearing_it(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         ids = [await desk.begin("alarmed") for _ in range(2)]

@@ -68,7 +68,6 @@ async def test_a_repeat_of_an_older_message_never_ends_a_later_wait_under_the_sa
         assert (await sandbox.status(second.id)).state == "parked"
 
 
-@pytest.mark.req("X13")
 async def test_the_key_of_an_escalation_may_serve_as_the_id_of_its_completion(store_url: str) -> None:
     async with opened(store_url) as sandbox:
         view = await sandbox.call("kyc.orphaned")

@@ -61,7 +61,6 @@ async def child_of(sandbox: Sandbox, id: str) -> dict[str, Any]:
     return next(each for each in await sandbox.parked() if each["parent"].startswith(id))
 
 
-@pytest.mark.req("X13")
 async def test_an_outcome_that_must_wait_for_an_incident_holds_up_no_other(store_url: str) -> None:
     async with opened(store_url) as sandbox:
         first = await sandbox.call("kyc.decide", {"entity": "A"})
@@ -263,7 +262,6 @@ async def test_a_damaged_call_keeps_no_other_from_being_erased_healed_or_listed(
         assert {each.id for each in await sandbox.find("kyc.documents", entity="A")} == {parked.id}
 
 
-@pytest.mark.req("V12")
 async def test_an_intent_whose_commit_was_never_answered_is_carried_out_all_the_same(store_url: str) -> None:
     handlers = Handlers()
     async with opened(store_url, handlers) as sandbox:

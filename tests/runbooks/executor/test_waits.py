@@ -10,7 +10,7 @@ from perdure.verbs import Call, load_text
 from tests.runbooks.test_calls import opened
 
 
-@pytest.mark.req("X7")
+@pytest.mark.req("X7", "X2")
 async def test_a_durable_verb_parks_and_its_completion_pops_it_once(store_url: str) -> None:
     async with opened(store_url) as sandbox:
         view = await sandbox.call("kyc.documents", {"entity": "Allianz"})

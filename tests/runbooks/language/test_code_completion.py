@@ -10,8 +10,6 @@ from perdure.runbooks.language.code_completion import complete
 from tests.runbooks.language.sample_verbs import catalogue
 from tests.runbooks.language.test_properties import TEXTS
 
-pytestmark = pytest.mark.req("X10")
-
 CASE = 'LET case = EXEC kyc.open-case(entity: 1, case_type: "new-client")\n'
 LISP = '(kyc.open-case :entity 1 :case-type "new-client" :as @case)\n'
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from perdure.runbooks.language.compiler import compile_program
 from perdure.runbooks.language.dry_run import DryRun, Edge, dry_run
 from perdure.verbs import load_text
 from tests.runbooks.language.sample_verbs import catalogue
-
-pytestmark = pytest.mark.req("X10")
 
 PROGRAM = """
 LET h = EXEC research_gleif_hierarchy(lei: "x")

@@ -16,8 +16,6 @@ from perdure.runbooks.plan import Plan
 from perdure.verbs.sexpr.mistakes import Mistake
 from tests.runbooks.language.sample_verbs import catalogue
 
-pytestmark = pytest.mark.req("X10")
-
 HERE = Path(__file__).parent
 PAGE = HERE.parents[2] / "docs" / "reference" / "runbook-language.md"
 TABLE = re.compile(r"^=== (let|lisp): (.*?)\n(.*?)^---\n(.*?)(?=^===|\Z)", re.MULTILINE | re.DOTALL)
@@ -30,6 +28,7 @@ def told(form: str, text: str) -> str:
     return str(caught.value)
 
 
+@pytest.mark.req("X10")
 @pytest.mark.parametrize(("form", "title", "text", "message"), CASES, ids=[f"{case[0]}: {case[1]}" for case in CASES])
 def test_everything_wrong_with_a_program_is_told_at_once(form: str, title: str, text: str, message: str) -> None:
     assert told(form, text.removesuffix("\n")) == message.removesuffix("\n")

@@ -15,8 +15,6 @@ from perdure.runbooks.language.formatter import format_program
 from tests.acceptance.commands import PERDURE
 from tests.runbooks.language.sample_verbs import catalogue
 
-pytestmark = pytest.mark.req("X10")
-
 UNTIDY = """\
 #intent: take on a client
 LET co=EXEC entity.ensure-company( name : "Nordlys" , country:"DK")   # the parent

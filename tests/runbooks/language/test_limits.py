@@ -19,8 +19,6 @@ from perdure.verbs.sexpr import read
 from perdure.verbs.sexpr.text_limits import MOST_TOKENS
 from tests.runbooks.language.sample_verbs import catalogue
 
-pytestmark = pytest.mark.req("X10")
-
 MANY = 1_000_000
 TEXTS = {
     "brackets": "(" * MANY,

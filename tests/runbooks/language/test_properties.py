@@ -31,8 +31,6 @@ from perdure.runbooks.language.program_reader import read_program
 from perdure.runbooks.plan import Operator
 from tests.runbooks.language.sample_verbs import catalogue
 
-pytestmark = pytest.mark.req("X10")
-
 NAMES = st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,6}", fullmatch=True)
 FREE = NAMES.filter(lambda name: name not in RESERVED)
 KEYS = NAMES.filter(lambda name: name.replace("-", "_") not in ("as", "after", "gate", "on_failure"))
@@ -151,6 +149,7 @@ PIECES = st.sampled_from(
 TEXTS = st.text() | st.lists(PIECES, max_size=40).map("".join) | st.lists(PIECES, max_size=30).map(" ".join)
 
 
+@pytest.mark.req("X10")
 @settings(deadline=None, max_examples=250)
 @given(TEXTS, st.sampled_from(["auto", "let", "lisp"]))
 def test_any_text_compiles_or_is_refused_with_located_problems(text: str, form: Any) -> None:

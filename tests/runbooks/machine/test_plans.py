@@ -65,7 +65,7 @@ def test_a_runbook_of_nothing_and_one_that_goes_in_circles_are_refused() -> None
     assert circle.fact == "steps wait for one another in a circle: 'a', 'b'"
 
 
-@pytest.mark.req("X5")
+@pytest.mark.req("X6")
 def test_starting_twice_is_starting_once() -> None:
     board = Board(step("a"))
     again = c.StartRunbook(hash_of("plan"), hash_of("document"), (step("a"),))
@@ -166,7 +166,6 @@ def test_retrying_a_failed_step_lets_what_was_held_go_on() -> None:
     assert board.status == "completed"
 
 
-@pytest.mark.req("X26")
 def test_a_retried_step_has_all_its_attempts_again() -> None:
     board = Board(step("a"))
     board.launch()
@@ -509,7 +508,6 @@ def test_a_running_runbook_is_not_compensated_before_it_is_cancelled() -> None:
 # --- locks ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("X6")
 def test_a_lock_is_held_while_its_step_runs_and_kept_from_others_of_the_same_runbook() -> None:
     board = Board(step("a"), step("b"))
     board.launch("a", locks=("case/7",))
@@ -522,7 +520,6 @@ def test_a_lock_is_held_while_its_step_runs_and_kept_from_others_of_the_same_run
     assert board.course.locks == ("case/7", "case/8")
 
 
-@pytest.mark.req("X6")
 def test_a_lock_is_kept_between_attempts_and_released_while_parked() -> None:
     board = Board(step("a"), step("b"))
     board.launch("a", locks=("case/7",))

@@ -19,7 +19,7 @@ async def asked(server: Server, case: str = "case-1", by: str = "ada") -> str:
     return str(view["id"])
 
 
-@pytest.mark.req("P2", "V6")
+@pytest.mark.req("P2")
 async def test_a_completion_is_applied_once_and_every_outcome_has_its_own_status(store_url: str) -> None:
     async with served(store_url) as server:
         olga = server.of("olga")
@@ -113,7 +113,7 @@ async def test_a_key_that_does_not_reach_a_verb_ends_none_of_its_waits_not_even_
         assert applied["answer"] == "applied"
 
 
-@pytest.mark.req("P2", "V7")
+@pytest.mark.req("P2")
 async def test_messages_have_distinct_outcomes(store_url: str) -> None:
     async with served(store_url) as server:
         ada, olga = server.of("ada"), server.of("olga")
@@ -141,7 +141,7 @@ async def test_messages_have_distinct_outcomes(store_url: str) -> None:
         assert (await server.of("vera").post("/api/messages", body, 403))["code"] == "access.forbidden"
 
 
-@pytest.mark.req("P2", "V8")
+@pytest.mark.req("P2")
 async def test_a_signal_reaches_everyone_of_the_tenant_and_nobody_else(store_url: str) -> None:
     async with served(store_url) as server:
         heard = Event(id="heard", position="catch", triggers=(SignalTrigger("s"),))
@@ -153,7 +153,7 @@ async def test_a_signal_reaches_everyone_of_the_tenant_and_nobody_else(store_url
         assert await server.of("eve").post("/api/signals", {"name": "s"}) == {"name": "s", "reached": 1}
 
 
-@pytest.mark.req("P2", "V6")
+@pytest.mark.req("P2")
 async def test_a_dead_letter_is_replayed_under_a_corrected_key_or_discarded(store_url: str) -> None:
     async with served(store_url) as server:
         olga, id = server.of("olga"), await asked(server)

@@ -38,7 +38,7 @@ async def test_answers_are_counted_by_the_pattern_of_their_route_and_never_by_th
         assert not any("secret-name" in each or made["id"] in each for each in routes)
 
 
-@pytest.mark.req("X21", "P3")
+@pytest.mark.req("P3")
 async def test_by_a_key_metrics_are_for_operators_and_administrators() -> None:
     async with served() as place:
         for role, status in (("viewer", 403), ("author", 403), ("reviewer", 403), ("operator", 200), ("admin", 200)):
@@ -66,7 +66,7 @@ async def test_nothing_is_counted_where_nobody_measures() -> None:
         assert place.perdure.runtime.metrics is None
 
 
-@pytest.mark.req("X21", "P2")
+@pytest.mark.req("P2")
 @pytest.mark.parametrize(
     "given, kept",
     [

@@ -91,7 +91,6 @@ async def test_an_agent_may_be_held_to_some_verbs(sqlite_url: str, tmp_path: Pat
             await agent("call_verb", verb="vault.open")
 
 
-@pytest.mark.req("V7")
 async def test_a_server_that_is_killed_loses_nothing(store_url: str, tmp_path: Path) -> None:
     folder = make_office(tmp_path)
     try:

@@ -11,8 +11,6 @@ from perdure.errors import DefinitionError, Problem
 from perdure.verbs.sexpr.mistakes import Mistake, render
 from perdure.verbs.sexpr.reader import read
 
-pytestmark = pytest.mark.req("X10")
-
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "s-expressions.md"
 Found = list[tuple[str, int, int]]
 
@@ -27,6 +25,7 @@ def found(text: str) -> Found:
     return [(problem.code, problem.line, problem.column) for problem in problems(text)]
 
 
+@pytest.mark.req("X10")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -118,6 +117,7 @@ def test_a_malformed_number_comes_with_advice(number: str, advice: str) -> None:
     assert advice in problem.hint
 
 
+@pytest.mark.req("X10")
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
@@ -135,6 +135,7 @@ def test_the_suggestion_says_what_to_write(text: str, hint: str) -> None:
     assert hint in problems(text)[0].hint
 
 
+@pytest.mark.req("X10")
 def test_independent_mistakes_are_all_found_in_one_reading() -> None:
     text = '(a.b :x 1e5)\n(c.d :as case)\n(e.f :x\n(g.h :y "abc)\n(i.j :x 1\n(k.l :x @nobody)\n(m.n))\n'
     assert found(text) == [
@@ -172,6 +173,7 @@ def test_problems_beyond_a_hundred_are_counted_only() -> None:
     assert "(50)" in listed[-1].reason
 
 
+@pytest.mark.req("X10")
 def test_a_problem_is_shown_with_its_line_a_caret_and_the_suggestion() -> None:
     text = "(a.b)\n(limit.set :amount-total 1e5)"
     assert render(problems(text)[0], text) == (
@@ -182,6 +184,7 @@ def test_a_problem_is_shown_with_its_line_a_caret_and_the_suggestion() -> None:
     )
 
 
+@pytest.mark.req("X10")
 @pytest.mark.parametrize(
     "text",
     [

@@ -7,8 +7,6 @@ import pytest
 from perdure.verbs.sexpr.program_check import ArgumentShape, VerbShape, check
 from perdure.verbs.sexpr.reader import read
 
-pytestmark = pytest.mark.req("V1", "X10")
-
 DOCUMENTS = ArgumentShape(enum=("passport", "utility-bill"))
 VERBS = {
     shape.name: shape

@@ -15,8 +15,6 @@ from perdure.verbs.sexpr.mistakes import render
 from perdure.verbs.sexpr.reader import read
 from perdure.verbs.sexpr.writer import write
 
-pytestmark = pytest.mark.req("V1", "X10")
-
 NAMES = st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,6}", fullmatch=True)
 KEYS = NAMES.filter(lambda name: name not in ("as", "after"))
 BOUND = ["a", "co", "case-2", "x_y"]

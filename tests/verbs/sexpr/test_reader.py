@@ -10,8 +10,6 @@ from perdure.verbs.sexpr.json_arguments import arguments
 from perdure.verbs.sexpr.reader import read
 from perdure.verbs.sexpr.writer import write
 
-pytestmark = pytest.mark.req("V1")
-
 FULL = r"""
 ;; intent: full syntax
 (entity.ensure-company :name "Fjord \"Holding\" A/S" :active true :score -1.25 :parent nil :as @co) ; of the next
@@ -27,7 +25,7 @@ def values(text: str) -> dict[str, object]:
     return arguments(read(text).statements[0])
 
 
-@pytest.mark.req("X10")
+@pytest.mark.req("X10", "V1")
 def test_every_production_is_read_into_its_form() -> None:
     company, case, document = read(FULL).statements
     assert company.verb == "entity.ensure-company"
@@ -132,6 +130,7 @@ def test_nesting_up_to_the_limit_is_read() -> None:
     assert read("(a.b :x " + "[" * 63 + "]" * 63 + ")").statements
 
 
+@pytest.mark.req("X10")
 def test_variables_and_what_is_said_of_a_step_are_read_and_written() -> None:
     text = '(a.b :x [$case $who.mail.0] :on-failure {:decide "c.d"} :gate "ops")\n\n(c.d :on-failure ask)\n'
     first, second = read(text).statements

@@ -321,4 +321,9 @@ class Document(Part, frozen=True):
     """What became of each step; documents of before have none."""
     asked: list[Asking] = []
     """What was asked for from outside, by whom and by which key; documents of the first format do not tell it."""
+    order: list[int] = []
+    """The order of commits: of each record, oldest first, its chain's place in `chains`, from 0.
+
+    Documents of before have none; their outcome events stand in the order of their times.
+    """
     digest: str = ""

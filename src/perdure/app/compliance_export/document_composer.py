@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any
@@ -92,6 +93,7 @@ class _Composition:
 
     def _document(self, steps: list[StepTold]) -> Document:
         tellings, root = self._tellings, self._evidence.chains[self._evidence.root]
+        places = {each.chronicle.id: place for place, each in enumerate(tellings)}
         processes = [self._process(each) for each in self._instances]
         chains = [ordered(each.chronicle.chain) for each in tellings]
         signers = {seal.key_id for chain in chains for seal in chain.seals}
@@ -115,14 +117,21 @@ class _Composition:
             chains=chains,
             public_keys={id: key for id, key in self._evidence.public_keys.items() if id in signers},
             key_changes=self._evidence.key_changes, outcome_events=self._outcomes(),
+            order=[places[each] for each in self._order()],
             asked=[each for telling in tellings for each in telling.asked] if self._format != FIRST else [],
         )  # fmt: skip
+
+    def _order(self) -> list[str]:
+        """The chain of each record in the order of commits; empty unless it names every record once."""
+        counted = Counter({each.chronicle.id: len(each.chronicle.records) for each in self._tellings})
+        return self._evidence.order if Counter(self._evidence.order) == counted else []
 
     def _outcomes(self) -> list[OutcomeTold]:
         if not self._evidence.has_outcomes:
             return []
         others = {each.chronicle.id: each.chronicle for each in self._instances}
-        return every_outcome([each.chronicle for each in self._calls], others, self._evidence.models)
+        calls = [each.chronicle for each in self._calls]
+        return every_outcome(calls, others, self._evidence.models, self._order())
 
     def _verbs(self) -> list[tuple[str, dict[str, Any]]]:
         wanted = wanted_verbs(self._tellings, self._evidence.models)
@@ -204,7 +213,7 @@ def _parts(document: Document) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for name in document.__struct_fields__:
         value = getattr(document, name)
-        is_absent = name in ("key_changes", "outcome_events") and not value
+        is_absent = name in ("key_changes", "outcome_events", "order") and not value
         if is_absent or (name == "asked" and document.format == FIRST):
             continue  # documents of before have no such member
         if isinstance(value, list):

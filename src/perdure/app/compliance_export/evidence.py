@@ -20,6 +20,8 @@ class Evidence(msgspec.Struct):
     """Deployed processes by hash, as canonical JSON."""
     public_keys: dict[str, str]
     key_changes: list[str] = []
+    order: list[str] = []
+    """The chain of each record in the order of commits; empty where the order was not kept."""
     has_outcomes: bool = True
     """Whether outcome events are told; documents of before have none."""
 
@@ -33,5 +35,6 @@ def evidence_in(document: Document) -> Evidence:
         {each.hash: each.definition for each in document.definitions},
         dict(document.public_keys),
         list(document.key_changes),
+        [document.chains[each].id for each in document.order if each < len(document.chains)],
         bool(document.outcome_events),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from typing import Any
 
@@ -13,6 +14,7 @@ from perdure.app.compliance_export.document_composer import bound_verbs, compose
 from perdure.app.compliance_export.evidence import Evidence
 from perdure.app.compliance_export.html_page import page_of
 from perdure.app.compliance_export.journal_replay import KINDS, ChainReplay, hash_text
+from perdure.app.outcomes.stream import SETTLES_SECONDS, SETTLING_TURNS
 from perdure.app.perdure import Perdure
 from perdure.bpmn.machine.aggregate_ids import process_id
 from perdure.bpmn.machine.state import Instance
@@ -37,6 +39,9 @@ MAX_RECORDS = 200_000
 MAX_BYTES = 256 * 1024 * 1024
 """Bytes of records and data in one document."""
 PAYLOADS_AT_ONCE = 20
+PLACES_AT_ONCE = 1_000
+UNSETTLED = 2**63
+"""Behind every place in the order of commits."""
 SMALL_CHAIN = 200
 """Records of a chain that is replayed in the event loop."""
 LOOKS = 5
@@ -90,6 +95,7 @@ class EvidenceCollection:
             waiting.extend(parse_id(child.id) for child in children)
             await self._definitions(chronicle, evidence)
         await self._verbs(evidence)
+        evidence.order = await self._order(evidence)
         signers = {seal.key_id for chain in evidence.chains.values() for seal in chain.seals}
         changes = await key_changes(self._reader.fetch)
         known = known_keys(self._public_keys, changes)
@@ -140,6 +146,25 @@ class EvidenceCollection:
             self._count(len(row.body), records=1)
             found.append(RecordKept(sequence=row.sequence, body=_text(row.body), hash=digest_text(row.hash)))
         return found
+
+    async def _order(self, evidence: Evidence) -> list[str]:
+        """The chain of each record in the order of commits; records that are about to settle come last."""
+        found: list[tuple[int, str, int]] = []
+        for chain in evidence.chains.values():
+            places = await self._places(parse_id(chain.id), len(chain.records))
+            found += [(places.get(each.sequence, UNSETTLED), chain.id, each.sequence) for each in chain.records]
+        return [chain for _, chain, _ in sorted(found)]
+
+    async def _places(self, id: Id, count: int) -> dict[int, int]:
+        """The places of a chain's records; those that somebody's transaction holds back are looked for again."""
+        places: dict[int, int] = {}
+        for _ in range(SETTLING_TURNS):
+            while rows := await self._store.places(id, len(places), min(PLACES_AT_ONCE, count - len(places))):
+                places |= dict(rows)
+            if len(places) >= count:
+                break
+            await asyncio.sleep(SETTLES_SECONDS)
+        return places
 
     async def _payloads(self, id: Id, chain: Chain) -> list[PayloadKept]:
         """The data the records speak of; what came after the version that is exported is left out."""

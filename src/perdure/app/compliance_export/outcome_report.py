@@ -1,12 +1,12 @@
-"""Outcome events of the calls of a document: projected from the evidence alone, by the times of its records.
+"""Outcome events of the calls of a document: projected from the evidence alone, in the order of its commits.
 
-Evidence has no places in the order of commits. Records of one moment are told with those of the process first, since a
-process ends before the step that it carries.
+Documents of before do not say that order. Their records are told by their times, and records of one moment with those
+of the process first, since a process ends before the step that it carries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -23,10 +23,14 @@ from perdure.payload import digest_text
 from perdure.processes.plan_cache import Definition, definition_of
 
 Waiting = list[tuple[int, int, str, int, Record[Any]]]
-"""Records to be told: when, a process before its step, whose, which."""
+"""Records to be told: when or at which place, a process before its step, whose, which."""
+Places = Mapping[tuple[str, int], int]
+"""The place of a record in the order of commits, by its chain and sequence."""
 
 
-def outcomes_of(call: ChainReplay, others: Mapping[str, ChainReplay], models: Mapping[str, str]) -> list[OutcomeTold]:
+def outcomes_of(
+    call: ChainReplay, others: Mapping[str, ChainReplay], models: Mapping[str, str], places: Places
+) -> list[OutcomeTold]:
     """The events of one call or runbook, oldest first."""
     known: dict[bytes, Definition | None] = {}
 
@@ -38,7 +42,7 @@ def outcomes_of(call: ChainReplay, others: Mapping[str, ChainReplay], models: Ma
 
     projection = Projection(parse_id(call.id), call.chain.tenant, named)
     waiting: Waiting = []
-    _push(waiting, call, 1)
+    _push(waiting, call, 1, places)
     told: list[OutcomeTold] = []
     begun: set[Id] = set()
     while waiting:
@@ -47,13 +51,14 @@ def outcomes_of(call: ChainReplay, others: Mapping[str, ChainReplay], models: Ma
         for carrier in projection.carriers.keys() - begun:
             begun.add(carrier)
             if (chain := others.get(id_text(carrier))) is not None:
-                _push(waiting, chain, 0)
+                _push(waiting, chain, 0, places)
     return told
 
 
-def _push(waiting: Waiting, chain: ChainReplay, rank: int) -> None:
+def _push(waiting: Waiting, chain: ChainReplay, rank: int, places: Places) -> None:
     for sequence, record in chain.records:
-        heappush(waiting, (record.at, rank, chain.id, sequence, record))
+        place = places[chain.id, sequence] if places else record.at
+        heappush(waiting, (place, rank, chain.id, sequence, record))
 
 
 def _told(event: OutcomeEvent) -> OutcomeTold:
@@ -64,7 +69,12 @@ def _told(event: OutcomeEvent) -> OutcomeTold:
 
 
 def every_outcome(
-    calls: Iterable[ChainReplay], others: Mapping[str, ChainReplay], models: Mapping[str, str]
+    calls: Iterable[ChainReplay], others: Mapping[str, ChainReplay], models: Mapping[str, str], order: Sequence[str]
 ) -> list[OutcomeTold]:  # fmt: skip
-    """The events of every call of a document, call by call."""
-    return [each for call in calls for each in outcomes_of(call, others, models)]
+    """The events of every call of a document, call by call; `order` names the chain of each record as committed."""
+    sequences: dict[str, int] = {}
+    places: dict[tuple[str, int], int] = {}
+    for place, chain in enumerate(order):
+        sequences[chain] = sequences.get(chain, 0) + 1
+        places[chain, sequences[chain]] = place
+    return [each for call in calls for each in outcomes_of(call, others, models, places)]

@@ -11,7 +11,9 @@ import msgspec
 from perdure.app.configuration.calendars import read_calendars
 from perdure.app.configuration.resolvers import ResolverSettings, read_resolvers
 from perdure.app.configuration.server import SECRET_FILE, SERVER_KEYS, ServerConfig, read_server
+from perdure.app.configuration.task_list import read_task_list
 from perdure.app.configuration.telemetry import read_telemetry
+from perdure.buses.bus_settings import BusSettings, read_bus
 from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks, read_hooks
 from perdure.engine.engine_url import check_engine
@@ -30,9 +32,9 @@ SEAL_SECONDS = 10.0
 
 CONFIG_KEYS = frozenset(
     {
-        "store", "engine", "definitions", "models", "packs", "handlers", "environment", "retention", "seal", "server",
-        "hooks", "telemetry", "secrets", "resolvers", "calendars",
-        "calendar", "blobs",
+        "store", "engine", "definitions", "documents", "models", "lifecycles", "packs", "handlers", "guards",
+        "environment", "retention", "seal", "server", "hooks", "telemetry", "secrets", "resolvers", "calendars",
+        "calendar", "blobs", "bus", "task_list",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
@@ -43,15 +45,19 @@ SEAL_KEYS = frozenset({"key_file", "every"})
 class Config(msgspec.Struct, frozen=True):
     """A project's settings; paths are absolute. `keep_seconds` of None keeps data for ever.
 
-    Without `models`, those in folders of that name beside the definitions are deployed; so with `packs`.
+    Without `models`, those in folders of that name beside the definitions are deployed; so with `lifecycles`,
+    `documents` and `packs`. `guards` are importable packages with kinds of guard.
     """
 
     store: str = DEFAULT_STORE
     engine: str = "embedded"
     definitions: tuple[Path, ...] = ()
+    documents: tuple[Path, ...] | None = None
     models: tuple[Path, ...] | None = None
+    lifecycles: tuple[Path, ...] | None = None
     packs: tuple[Path, ...] | None = None
     handlers: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()
     environment: Path | Mapping[str, Any] | None = None
     keep_seconds: float | None = KEEP_SECONDS
     seal_key_file: Path | None = None
@@ -63,6 +69,8 @@ class Config(msgspec.Struct, frozen=True):
     resolvers: Mapping[str, ResolverSettings] = {}
     calendars: Calendars | None = None
     blobs: str = ""
+    task_list: str = ""
+    bus: BusSettings = BusSettings()
     folder: Path = Path()
 
 
@@ -95,9 +103,12 @@ def _read(fields: Fields, folder: Path) -> Config:
         store=absolute_store(fields.text("store", DEFAULT_STORE), folder),
         engine=_engine(fields),
         definitions=tuple(folder / each for each in fields.texts("definitions")),
-        models=tuple(folder / each for each in fields.texts("models")) if "models" in fields else None,
-        packs=tuple(folder / each for each in fields.texts("packs")) if "packs" in fields else None,
+        documents=_places(fields, "documents", folder),
+        models=_places(fields, "models", folder),
+        lifecycles=_places(fields, "lifecycles", folder),
+        packs=_places(fields, "packs", folder),
         handlers=fields.texts("handlers"),
+        guards=fields.texts("guards"),
         environment=environment,
         keep_seconds=keep,
         seal_key_file=key_file,
@@ -109,6 +120,8 @@ def _read(fields: Fields, folder: Path) -> Config:
         resolvers=read_resolvers(fields),
         calendars=read_calendars(fields),
         blobs=absolute_blobs(fields.text("blobs"), folder),
+        task_list=read_task_list(fields),
+        bus=_bus(fields),
         folder=folder,
     )
 
@@ -124,6 +137,11 @@ def _engine(fields: Fields) -> str:
     return url
 
 
+def _places(fields: Fields, key: str, folder: Path) -> tuple[Path, ...] | None:
+    """Folders and files; None where the key is not there and those beside the definitions count."""
+    return tuple(folder / each for each in fields.texts(key)) if key in fields else None
+
+
 def _server(fields: Fields, folder: Path) -> ServerConfig:
     node = fields.get("server")
     if node is None:
@@ -134,6 +152,11 @@ def _server(fields: Fields, folder: Path) -> ServerConfig:
 def _hooks(fields: Fields, folder: Path) -> Hooks:
     node = fields.get("hooks")
     return read_hooks(node, fields.file, fields.report, folder) if node is not None else Hooks()
+
+
+def _bus(fields: Fields) -> BusSettings:
+    node = fields.get("bus")
+    return read_bus(node, fields.file, fields.report) if node is not None else BusSettings()
 
 
 def _secrets(fields: Fields, folder: Path) -> dict[str, Secret]:

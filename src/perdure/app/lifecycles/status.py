@@ -8,6 +8,7 @@ from perdure.app.lifecycles.views import (
     ActionView,
     BlockerView,
     CallText,
+    LifecycleIncident,
     LifecycleItem,
     LifecycleStatus,
     MoveView,
@@ -23,6 +24,7 @@ from perdure.lifecycles.instances import LifecycleInstances
 from perdure.lifecycles.machine.agreements import is_proposed
 from perdure.lifecycles.machine.decide import tries
 from perdure.lifecycles.machine.definition import Action, Lifecycle, Requirement
+from perdure.lifecycles.machine.incidents import incidents_of
 from perdure.lifecycles.machine.judgements import (
     CLOSED_GUARD,
     UNANNOUNCED,
@@ -67,6 +69,7 @@ class StatusBuilder:
             [_move(each) for each in state.history],
             StuckView(state.stuck.code, state.stuck.text, _time(state.stuck.at)) if state.stuck is not None else None,
             aggregate.version, _migration(state.proposal),
+            [LifecycleIncident(each.number, each.code, each.text, _time(each.at)) for each in incidents_of(state)],
         )  # fmt: skip
 
     async def _facts(self, aggregate: Aggregate, definition: Lifecycle, names: Names) -> dict[str, Any]:
@@ -87,7 +90,7 @@ def item_of(id: bytes, state: Instance) -> LifecycleItem:
     """An instance in a list, with its blockers as they were last judged."""
     return LifecycleItem(
         id_text(id), state.lifecycle, state.number, state.subject, state.state, state.status,
-        _time(state.entered_at), [each.key for each in state.blocked], state.is_overdue,
+        _time(state.entered_at), [each.key for each in state.blocked], state.is_overdue, state.stuck is not None,
     )  # fmt: skip
 
 
@@ -95,7 +98,7 @@ def task_view(task: Task) -> PendingTaskView:
     return PendingTaskView(
         task.correlation_id, task.key, task.blocker, task.verb, task.status, task.attempt, _time(task.created_at),
         task.by, iso(task.expires_at) if task.expires_at else None, task.expected, task.received, task.failed,
-        list(task.cargo), task.error,
+        list(task.cargo), task.error, task.number,
     )  # fmt: skip
 
 
@@ -116,7 +119,7 @@ def _form(value: Any) -> Value:
 
 def _blockers(state: Instance, judged: JudgedState, names: Names) -> list[BlockerView]:
     found = [
-        _blocker(state, each, list(judgement.missing), names)
+        _blocker(state, each, list(judgement.missing), names, judgement.holds_off)
         for each, judgement in judged.requirements
         if not judgement.holds
     ]
@@ -129,12 +132,18 @@ def _blockers(state: Instance, judged: JudgedState, names: Names) -> list[Blocke
     return found
 
 
-def _blocker(state: Instance, requirement: Requirement, missing: list[str], names: Names) -> BlockerView:
+def _blocker(
+    state: Instance, requirement: Requirement, missing: list[str], names: Names, holds_off: str = ""
+) -> BlockerView:
     resolution = requirement.resolution
     if resolution is None:
         return BlockerView(requirement.key, requirement.blocker, requirement.description, missing)
     last = next((each for each in reversed(state.tasks) if each.key == requirement.key), None)
     reason = last.error if last is not None and not last.is_open and last.status != "cancelled" else ""
+    reason = reason or holds_off
+    if not reason and not any(each.is_open for each in state.tasks if each.key == requirement.key):
+        asked = tries(state, requirement.key)
+        reason = f"it was asked for {asked} times, as often as it may be" if asked >= resolution.max_attempts else ""
     call = None
     try:
         call = call_text(resolution.verb, resolution.args, names)
@@ -184,9 +193,10 @@ def _actions(definition: Lifecycle, state: Instance, names: Names) -> list[Actio
 
 def _action(action: Action, names: Names) -> ActionView:
     try:
-        return ActionView(action.name, action.description, call_text(action.verb, action.params, names))
+        call = call_text(action.verb, action.params, names)
+        return ActionView(action.name, action.description, call, is_automatic=action.auto)
     except UnknownName as unknown:
-        return ActionView(action.name, action.description, None, f"the context has no '{unknown.name}'")
+        return ActionView(action.name, action.description, None, f"the context has no '{unknown.name}'", action.auto)
 
 
 def _progress(definition: Lifecycle, state: Instance, judged: JudgedState) -> int:

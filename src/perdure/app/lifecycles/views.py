@@ -32,6 +32,8 @@ class PendingTaskView(msgspec.Struct, frozen=True):
     failed: int
     cargo: list[str]
     error: str
+    number: int = 0
+    """By which it is retried."""
 
 
 class BlockerView(msgspec.Struct, frozen=True):
@@ -79,6 +81,7 @@ class ActionView(msgspec.Struct, frozen=True):
     description: str
     call: CallText | None
     reason: str = ""
+    is_automatic: bool = False
 
 
 class MoveView(msgspec.Struct, frozen=True):
@@ -93,6 +96,15 @@ class MoveView(msgspec.Struct, frozen=True):
 
 
 class StuckView(msgspec.Struct, frozen=True):
+    code: str
+    text: str
+    since: str
+
+
+class LifecycleIncident(msgspec.Struct, frozen=True):
+    """What does not go on without a person; `task` is the number of a task, 0 for the whole instance."""
+
+    task: int
     code: str
     text: str
     since: str
@@ -119,6 +131,7 @@ class LifecycleItem(msgspec.Struct, frozen=True):
     entered_at: str
     blockers: list[str]
     is_overdue: bool
+    is_stuck: bool = False
 
 
 class LifecycleStatus(msgspec.Struct, frozen=True):
@@ -147,6 +160,7 @@ class LifecycleStatus(msgspec.Struct, frozen=True):
     stuck: StuckView | None
     sequence: int
     migration: ProposedMigration | None = None
+    incidents: list[LifecycleIncident] = []
 
 
 class LifecycleBegun(msgspec.Struct, frozen=True):
@@ -167,8 +181,17 @@ class TransitionAnswer(msgspec.Struct, frozen=True):
     changed: list[str] = []
 
 
+class StateView(msgspec.Struct, frozen=True):
+    """One state of a definition with the keys of its requirements."""
+
+    name: str
+    description: str
+    is_terminal: bool
+    requirements: list[str]
+
+
 class LifecycleVersionView(msgspec.Struct, frozen=True):
-    """One version of a definition."""
+    """One version of a definition; its states are in the order they were written."""
 
     lifecycle: str
     version: int
@@ -178,6 +201,7 @@ class LifecycleVersionView(msgspec.Struct, frozen=True):
     deployed_at: str
     by: str
     is_latest: bool
+    states: list[StateView] = []
 
 
 class LifecycleFinding(msgspec.Struct, frozen=True):

@@ -20,8 +20,10 @@ from perdure.app.operations import (
     overview,
     packs,
     processes,
+    requests,
     runbooks,
     tasks,
+    uploads,
     verbs,
     waits,
 )
@@ -57,6 +59,8 @@ TABLE: tuple[Row, ...] = tuple(
         processes,
         tasks,
         documents,
+        requests,
+        uploads,
     )
     for row in _declared(module)
 )

@@ -19,7 +19,7 @@ from perdure.bpmn.model import Model, Scope, scopes
 from perdure.bpmn.xml import read_model_file
 from perdure.engine import Check
 from perdure.errors import DefinitionError, ModelError, Problem, RejectedError, Rejection
-from perdure.verbs import Catalogue, load_catalogue
+from perdure.verbs import Catalogue, definition_places, load_catalogue
 
 VERBS = (".yaml", ".yml")
 
@@ -147,7 +147,7 @@ def _project_verbs(folder: Path) -> Catalogue | None:
         file = above / CONFIG_NAME
         if file.is_file():
             config = load_config(file)
-            return load_catalogue(list(config.definitions), config.environment)
+            return load_catalogue(definition_places(config.definitions, config.documents), config.environment)
     return None
 
 

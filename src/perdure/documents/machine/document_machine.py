@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, assert_never
 
 import msgspec
@@ -18,7 +18,7 @@ from perdure.errors import InvariantBroken, Rejection
 from perdure.identifiers import id_text
 from perdure.journal import BlobRow, Decision, DocumentRow, Notice, Origin, RecordCodec, Rows, TimerRow, read_form
 from perdure.journal.facts import fact_key, fact_notice
-from perdure.journal.notice_routes import PREFIX, StepRoute
+from perdure.journal.notice_routes import PREFIX, FactEvent, StepRoute
 
 EXPIRY, RETENTION = "expiry", "retention"
 TOLD = (
@@ -26,8 +26,15 @@ TOLD = (
     e.DocumentSuperseded,
 )  # fmt: skip
 """Entries that change what guards know of a document."""
+HAPPENED: dict[type, str] = {
+    e.VersionReceived: "received", e.VersionVerified: "verified", e.VersionRejected: "rejected",
+    e.VersionExpired: "expired", e.DocumentSuperseded: "superseded",
+}  # fmt: skip
+"""The last word of the event that an entry is."""
 ARRIVED = "document_arrived"
 """The kind of the notice that a verb is to check a version."""
+ANSWERED = "request_answered"
+"""The kind of the notice that a version came for a request, or was decided on."""
 
 
 class DocumentMachine:
@@ -45,7 +52,7 @@ class DocumentMachine:
         self, id: bytes, state: Document | None, command: c.DocumentCommand, origin: Origin, now: int, chance: float
     ) -> Decision | Rejection:
         if isinstance(command, c.CreateDocument):
-            return decisions.create(command, origin, now)
+            return decisions.create(id, command, origin, now)
         if state is None:
             return Rejection("not_found", "find", "document", id_text(id), "there is no such document")
         if isinstance(command, c.EraseDocument):
@@ -92,8 +99,13 @@ class DocumentMachine:
             Notice(f"{PREFIX}{letters}/check/{number}/{state.changes}", ARRIVED, StepRoute(number))
             for number in _to_check(entries)
         ]
+        notices += [
+            Notice(f"{PREFIX}{letters}/request/{number}/{state.changes}", ANSWERED, StepRoute(number))
+            for number in _answering(state, entries)
+        ]
         if state.subject and any(isinstance(each, TOLD) for each in entries):
-            notices.append(fact_notice(letters, state.changes, [fact_key(self.kind, state.subject, state.type)]))
+            key = fact_key(self.kind, state.subject, state.type)
+            notices.append(fact_notice(letters, state.changes, [key], list(_events(letters, state, entries, key))))
         return tuple(notices)
 
     def encode(self, state: Document) -> bytes:
@@ -124,6 +136,15 @@ class DocumentMachine:
         return text_words(state.type, state.subject, bodies)
 
 
+def _events(letters: str, state: Document, entries: tuple[e.DocumentEntry, ...], key: str) -> Iterator[FactEvent]:
+    """What happened to the document, in words that begin lifecycles."""
+    fields = {"document_type": state.type, "document_id": letters}
+    for each in entries:
+        word = HAPPENED.get(type(each))
+        if word:
+            yield FactEvent(f"document.{word}", state.subject, key, each.at, fields)
+
+
 def _to_check(entries: tuple[e.DocumentEntry, ...]) -> list[int]:
     """Versions that a verb is to check now: new ones, and those whose scan is done."""
     return [
@@ -132,6 +153,14 @@ def _to_check(entries: tuple[e.DocumentEntry, ...]) -> list[int]:
         if (isinstance(each, e.VersionReceived) and (each.is_scanned or each.is_extracted))
         or (isinstance(each, e.BlobScanned) and each.is_clean)
     ]
+
+
+def _answering(state: Document, entries: tuple[e.DocumentEntry, ...]) -> list[int]:
+    """Versions that came for a request, or that were decided on and had come for one."""
+    numbers = [
+        each.number for each in entries if isinstance(each, e.VersionReceived | e.VersionVerified | e.VersionRejected)
+    ]
+    return [number for number in dict.fromkeys(numbers) if state.versions[number - 1].correlation]
 
 
 def _timers(state: Document) -> tuple[TimerRow, ...]:

@@ -17,7 +17,7 @@ from perdure.lifecycles.guards import (
     runbook_state,
 )
 from perdure.lifecycles.guards.field_present import CONTEXT
-from perdure.lifecycles.guards.guard_kind import Facts, GuardKind, Judgement, undecided
+from perdure.lifecycles.guards.guard_kind import Facts, GuardKind, Judgement, all_hold_off, undecided
 from perdure.lifecycles.machine.definition import Guard
 from perdure.lifecycles.machine.names import Names, UnknownName, resolved
 
@@ -44,8 +44,12 @@ class GuardTable:
             for name in (kind.name, *kind.aliases):
                 self._kinds[name] = kind
 
+    def with_kind(self, kind: GuardKind) -> GuardTable:
+        """The table with one more kind."""
+        return GuardTable((*list(self)[len(BUILT_IN_GUARDS) :], kind))
+
     def __iter__(self) -> Iterator[GuardKind]:
-        return iter(dict.fromkeys(self._kinds.values()))
+        return iter([kind for name, kind in self._kinds.items() if name == kind.name])
 
     def names(self) -> list[str]:
         return [*self._kinds, *COMBINED]
@@ -61,7 +65,8 @@ class GuardTable:
         params = _params(kind, guard, names) if kind is not None else None
         if kind is None or isinstance(params, str) or params is None:
             return ()
-        return tuple(key for key in kind.facts(params) if key != CONTEXT)
+        keys = _keys(kind, params)
+        return () if isinstance(keys, str) else tuple(key for key in keys if key != CONTEXT)
 
     def fields(self, guard: Guard, names: Names) -> Iterator[tuple[str, str]]:
         """The fields that a guard looks at, each with the key of its record."""
@@ -73,7 +78,8 @@ class GuardTable:
         params = _params(kind, guard, names) if kind is not None else None
         if kind is None or isinstance(params, str) or params is None:
             return
-        for key in kind.facts(params):
+        keys = _keys(kind, params)
+        for key in () if isinstance(keys, str) else keys:
             if fact_kind(key) == "record":
                 yield from ((key, field) for field in kind.fields(params))
 
@@ -86,7 +92,9 @@ class GuardTable:
         params = _params(kind, guard, names)
         if isinstance(params, str):
             return undecided(f"the context has no '{params}'")
-        return kind.judge(params, {**facts, CONTEXT: names}, now)
+        if isinstance(keys := _keys(kind, params), str):
+            return undecided(keys)
+        return _judged(kind, params, {**facts, CONTEXT: names}, now)
 
 
 def _params(kind: GuardKind, guard: Guard, names: Names) -> Mapping[str, Any] | str:
@@ -98,6 +106,28 @@ def _params(kind: GuardKind, guard: Guard, names: Names) -> Mapping[str, Any] | 
     return params
 
 
+def _keys(kind: GuardKind, params: Mapping[str, Any]) -> tuple[str, ...] | str:
+    """The facts that a kind asks for, or why it cannot say."""
+    try:
+        return tuple(str(key) for key in kind.facts(params))
+    except Exception as error:  # a guard of a project may raise anything, and then opens nothing
+        return _failure(kind, error)
+
+
+def _judged(kind: GuardKind, params: Mapping[str, Any], facts: Facts, now: int) -> Judgement:
+    try:
+        found = kind.judge(params, facts, now)
+    except Exception as error:  # a guard of a project may raise anything, and then opens nothing
+        return undecided(_failure(kind, error))
+    if not isinstance(found, Judgement):
+        return undecided(f"guard '{kind.name}' gave no judgement")
+    return found
+
+
+def _failure(kind: GuardKind, error: Exception) -> str:
+    return f"guard '{kind.name}' failed: {type(error).__name__}: {error}"[:500]
+
+
 def _combined(guard: Guard, judged: list[Judgement]) -> Judgement:
     times = min((each.changes_at for each in judged if each.changes_at), default=0)
     holding = sum(each.holds for each in judged)
@@ -106,7 +136,9 @@ def _combined(guard: Guard, judged: list[Judgement]) -> Judgement:
     match guard.kind:
         case "all":
             is_false = any(not each.holds and not each.is_undecided for each in judged)
-            return Judgement(holding == len(judged), missing, times, has_open and not is_false)
+            return Judgement(
+                holding == len(judged), missing, times, has_open and not is_false, all_hold_off(judged)
+            )  # fmt: skip
         case "any" | "count":
             wanted = int(guard.params["at_least"]) if guard.kind == "count" else 1
             if holding >= wanted:
@@ -114,7 +146,7 @@ def _combined(guard: Guard, judged: list[Judgement]) -> Judgement:
             text = (
                 f"one of: {'; '.join(missing)}" if wanted == 1 else f"{holding} of {wanted} hold: {'; '.join(missing)}"
             )
-            return Judgement(False, (text,), times, has_open)
+            return Judgement(False, (text,), times, has_open, all_hold_off(judged))
         case _:
             if has_open and not holding:
                 return Judgement(False, missing, times, True)

@@ -33,6 +33,9 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     material: Material
     number: int
     subject: str
+    event: str = ""
+    """The event that began it, where no person did."""
+    depth: int = 0
 
 
 class Evaluate(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +63,28 @@ class RequestTask(msgspec.Struct, frozen=True, kw_only=True):
     view: View
     key: str
     verb: str = ""
+
+
+class Act(msgspec.Struct, frozen=True, kw_only=True):
+    """A person asks for an action of the present state."""
+
+    material: Material
+    action: str
+    verb: str = ""
+
+
+class RetryTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A person asks again for what failed or expired, however often it was asked for."""
+
+    view: View
+    number: int
+
+
+class DismissTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A person says that nothing more is to be done about an action that failed."""
+
+    number: int
+    reason: str
 
 
 class CargoItem(msgspec.Struct, frozen=True):
@@ -125,6 +150,9 @@ LifecycleCommand = (
     | Transit
     | PassDeadline
     | RequestTask
+    | Act
+    | RetryTask
+    | DismissTask
     | ReceiveResult
     | CloseTask
     | ExpireTask

@@ -21,7 +21,7 @@ from perdure.store.ports import Row
 from perdure.store.postgres.connection import Lost, patiently, translated
 from perdure.store.postgres.pipeline import BEGIN, COMMIT, ROLLBACK, Pipeline, Request, asking, carrying
 from perdure.store.postgres.prepared_statements import Statement
-from perdure.store.unit_batch import ORDER, batch_of
+from perdure.store.unit_batch import batch_of
 
 MAX_RACES = 50
 """How often a batch is judged again because another process was faster."""
@@ -159,7 +159,7 @@ class Writer:
 
     def _writes(self, units: list[Unit], verdicts: list[Conflict | None], standing: Standing) -> list[Request]:
         batch = batch_of(passing(units, verdicts), standing.repeated)
-        return [*(self._write(name, batch[name]) for name in ORDER if name in batch), Request(COMMIT, [])]
+        return [*(self._write(name, rows) for name, rows in batch.items()), Request(COMMIT, [])]
 
     async def _standing(self, wire: Pipeline, claims: Claims, fence: int) -> Standing:
         asked = [

@@ -39,10 +39,11 @@ FROM document WHERE tenant = :tenant AND number < :before AND (:status = '' OR s
 ORDER BY number DESC LIMIT :most;
 
 -- name: list_documents_of_subject
--- Documents about one subject, newest first, a page at a time.
+-- Documents about one subject, newest first, a page at a time. The sign keeps the planner from going by number through
+-- everybody's documents until it has a page.
 SELECT number, aggregate, type, subject, status, version, valid_from, valid_until, created_at, decided_at, reason, parent, correlation
-FROM document WHERE tenant = :tenant AND subject = :subject AND number < :before AND (:type = '' OR type = :type)
-AND (:status = '' OR status = :status) ORDER BY number DESC LIMIT :most;
+FROM document WHERE tenant = :tenant AND subject = :subject AND +number < :before AND (:type = '' OR type = :type)
+AND (:status = '' OR status = :status) ORDER BY +number DESC LIMIT :most;
 
 -- name: list_documents_of_type
 -- Documents of one type, newest first, a page at a time.
@@ -53,8 +54,8 @@ ORDER BY number DESC LIMIT :most;
 -- name: list_documents_by_correlation
 -- Documents that came under one key, newest first, a page at a time.
 SELECT number, aggregate, type, subject, status, version, valid_from, valid_until, created_at, decided_at, reason, parent, correlation
-FROM document WHERE tenant = :tenant AND correlation = :correlation AND correlation <> '' AND number < :before
-ORDER BY number DESC LIMIT :most;
+FROM document WHERE tenant = :tenant AND correlation = :correlation AND correlation <> '' AND +number < :before
+ORDER BY +number DESC LIMIT :most;
 
 -- name: search_documents
 -- Documents of a tenant with words that were looked for in one of their texts, newest first, a page at a time.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from time import sleep
 from typing import Any
@@ -15,7 +15,7 @@ from perdure.store.migrations import outgrown
 from perdure.store.queries import expand
 from perdure.store.sqlite.connection import Connection
 from perdure.store.sqlite.store_file import StoreFile
-from perdure.store.unit_batch import ORDER, batch_of
+from perdure.store.unit_batch import batch_of
 
 CHUNK_SIZES = (64, 32, 16, 8, 4, 2, 1)
 """Rows per statement: few sizes, so that prepared statements are found again."""
@@ -55,11 +55,10 @@ class Writer:
             standing = self._standing(claims)
             verdicts = judge(units, claims, standing)
             batch = batch_of(passing(units, verdicts), standing.repeated, BLOB)
-            for name in ORDER:
-                rows = batch.get(name)
-                if rows and name == "put_aggregate":
+            for name, rows in batch.items():
+                if name == "put_aggregate":
                     self._write_aggregates(rows)
-                elif rows:
+                else:
                     self._write(name, rows)
             connection.execute("COMMIT")
         except BaseException:
@@ -162,8 +161,10 @@ class Writer:
         return sql
 
 
-def _chunks(rows: list[Any]) -> list[tuple[int, list[Any]]]:
-    chunks: list[tuple[int, list[Any]]] = []
+def _chunks(rows: list[Any]) -> list[tuple[int, Sequence[Any]]]:
+    if len(rows) == 1:
+        return [(1, rows[0])]
+    chunks: list[tuple[int, Sequence[Any]]] = []
     start, left = 0, len(rows)
     for size in CHUNK_SIZES:
         while left >= size:

@@ -55,7 +55,12 @@ def exit_code(error: BaseException) -> int:
             return INVALID
         case errors.TenantBusyError():
             return errors.EDGE_CODES["blocked"].exit_code
-        case errors.StoreUnavailableError() | errors.StoreFullError() | errors.FencedError():
+        case (
+            errors.StoreUnavailableError()
+            | errors.StoreFullError()
+            | errors.FencedError()
+            | errors.BusUnavailableError()
+        ):
             return STORE
         case errors.PayloadIntegrityError() | errors.QuarantinedError() | errors.BlobDamagedError():
             return INTEGRITY

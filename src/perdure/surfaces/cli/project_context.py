@@ -47,9 +47,9 @@ def load_project(settings: Settings) -> Config:
 
 def load_verbs(config: Config) -> Catalogue:
     """The project's verbs; no store is needed."""
-    from perdure.verbs import load_catalogue
+    from perdure.verbs import definition_places, load_catalogue
 
-    return load_catalogue(list(config.definitions), config.environment)
+    return load_catalogue(definition_places(config.definitions, config.documents), config.environment)
 
 
 def principal_of(settings: Settings) -> str:
@@ -98,8 +98,7 @@ def open_store(
         require_store(config.store)
     elif role == "reader" and is_missing(config.store):
         config = msgspec.structs.replace(config, store=NOTHING)
-    if str(config.folder.resolve()) not in sys.path:
-        sys.path.insert(0, str(config.folder.resolve()))
+    on_import_path(config)
     opened: AbstractAsyncContextManager[Perdure] = Perdure.from_config(
         config,
         definitions=catalogue if catalogue is not None else load_verbs(config),
@@ -110,6 +109,12 @@ def open_store(
         sources=clock(),
     )
     return opened
+
+
+def on_import_path(config: Config) -> None:
+    """Let packages beside the configuration be imported."""
+    if str(config.folder.resolve()) not in sys.path:
+        sys.path.insert(0, str(config.folder.resolve()))
 
 
 async def make_store(url: str) -> None:

@@ -34,6 +34,8 @@ SeenHashes = Annotated[
     str, Meta(description="'seen' of pending_work: refused, with what changed, once that is not so any more.")
 ]
 
+StuckKind = Literal["call", "instance", "lifecycle"]
+
 
 class PendingWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What to list."""
@@ -69,6 +71,10 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     four_eyes: bool = False
     seen: str = ""
     """What you were shown, by hashes: send it along with the answer."""
+    progress: str = ""
+    """Of several groups that are asked: who has answered, and of which somebody is awaited."""
+    given: Any = None
+    """The answers so far, each by `group` and `by`; yours has to be the same."""
 
 
 class OutsideWait(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -148,7 +154,7 @@ class Incident(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something that is stuck until somebody does something about it."""
 
     id: str
-    kind: Literal["call", "instance"]
+    kind: StuckKind
     name: str
     code: str
     text: str
@@ -253,6 +259,7 @@ def _task(view: TaskView) -> Task:
         f"{tool}(key='{view.key}', …)", fitted(view.form, 4 * IN_LISTS, rest),
         fitted(view.known or None, IN_LISTS, rest), fitted(proposal, 2 * IN_LISTS, rest),
         view.claimed_by, view.groups, view.due_at or "", view.is_overdue, view.four_eyes, view.seen,
+        view.progress, fitted(msgspec.to_builtins(view.given) or None, 2 * IN_LISTS, rest),
     )  # fmt: skip
 
 
@@ -385,7 +392,7 @@ async def list_incidents(desk: ToolSession, asked: ListIncidents) -> IncidentPag
 
 
 def _incident(desk: ToolSession, item: StuckView) -> Incident:
-    kind: Literal["call", "instance"] = "instance" if item.kind == "instance" else "call"
+    kind: StuckKind = "instance" if item.kind == "instance" else "lifecycle" if item.kind == "lifecycle" else "call"
     text, may = short(item.text or item.title), desk.may("incident.retry", item.name)
     return Incident(item.concerns or item.id, kind, short(item.name), item.code, text, item.since or "", may)
 

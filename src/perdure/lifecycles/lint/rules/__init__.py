@@ -13,6 +13,8 @@ from perdure.lifecycles.lint.rules import (
     rival_transitions,
     terminal_left,
     unfit_arguments,
+    unknown_document_type,
+    unknown_event,
     unknown_record,
     unknown_state,
     unknown_verb,
@@ -34,6 +36,8 @@ RULES: tuple[Rule, ...] = tuple(
         guard_verb,
         unknown_record,
         unknown_state,
+        unknown_document_type,
+        unknown_event,
         unread_fact,
     )
 )

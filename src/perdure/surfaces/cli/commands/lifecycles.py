@@ -13,7 +13,7 @@ from perdure.surfaces.cli.argument_values import json_object
 from perdure.surfaces.cli.commands.calls import Confirm, Phrase, agreed
 from perdure.surfaces.cli.exit_codes import FAILED
 from perdure.surfaces.cli.global_options import Settings
-from perdure.surfaces.cli.project_context import load_project, load_verbs, open_store
+from perdure.surfaces.cli.project_context import load_project, load_verbs, on_import_path, open_store
 
 InstanceWord = Annotated[str, typer.Argument(metavar="ID", help="The instance's id.", show_default=False)]
 LifecycleWord = Annotated[str, typer.Argument(metavar="LIFECYCLE", help="The lifecycle's name.", show_default=False)]
@@ -82,6 +82,51 @@ async def resolve(
         act = partial(perdure.lifecycles.resolve, id, key)
         status = await agreed(settings, perdure, act, confirm, phrase)
         output.show(settings, status, lambda: output.tables("lifecycle_tables").status_picture(status))
+
+
+async def act(
+    settings: Settings,
+    id: InstanceWord,
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="The action's name.", show_default=False)],
+    confirm: Confirm = "",
+    phrase: Phrase = "",
+) -> None:
+    """Do an action that the present state offers."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        asked = partial(perdure.lifecycles.act, id, action)
+        status = await agreed(settings, perdure, asked, confirm, phrase)
+        output.show(settings, status, lambda: output.tables("lifecycle_tables").status_picture(status))
+
+
+TaskNumber = Annotated[int, typer.Argument(metavar="TASK", min=1, help="The task's number.", show_default=False)]
+
+
+async def retry(
+    settings: Settings, id: InstanceWord, task: TaskNumber, confirm: Confirm = "", phrase: Phrase = ""
+) -> None:
+    """Ask again for what failed or expired, by the number of its task."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        asked = partial(perdure.lifecycles.retry, id, task)
+        status = await agreed(settings, perdure, asked, confirm, phrase)
+        output.show(settings, status, lambda: output.tables("lifecycle_tables").status_picture(status))
+
+
+async def dismiss(settings: Settings, id: InstanceWord, task: TaskNumber, reason: Reason = "") -> None:
+    """Say that nothing more is to be done about an action that failed."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        status = await perdure.lifecycles.dismiss(id, task, reason)
+        output.show(settings, status, lambda: output.tables("lifecycle_tables").status_picture(status))
+
+
+async def erase(
+    settings: Settings,
+    id: InstanceWord,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; needed.", show_default=False)],
+) -> None:
+    """Erase the context of an instance that is over, the facts it was decided by, and the data of its calls."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        status = await perdure.lifecycles.erase(id, reason)
+        output.show(settings, status, lambda: f"✓ erased: {status.id}")
 
 
 async def look(settings: Settings, id: InstanceWord) -> None:
@@ -195,15 +240,19 @@ def lint(
     ] = None,
 ) -> None:
     """Check lifecycle files against the verbs they speak of. Exits 1 on errors."""
+    from perdure.app.documents.verbs import with_document_verbs
     from perdure.errors import DefinitionError
+    from perdure.lifecycles.guards.project_guards import project_guards
     from perdure.lifecycles.lint import LifecycleChecks
     from perdure.lifecycles.loader import default_places, load_lifecycles
 
     config = load_project(settings)
     try:
-        files = load_lifecycles(paths or default_places(config.definitions))
+        on_import_path(config)
+        table, own = project_guards(config.guards), config.lifecycles
+        files = load_lifecycles(paths or (default_places(config.definitions) if own is None else own), table)
         others = {each.definition.name: each.definition for each in files}
-        checks = LifecycleChecks(load_verbs(config))
+        checks = LifecycleChecks(with_document_verbs(load_verbs(config)), table)
         problems, count = [found for each in files for found in checks.findings(each, others)], len(files)
     except DefinitionError as error:
         problems, count = error.problems, 0
@@ -213,10 +262,37 @@ def lint(
         raise typer.Exit(FAILED)
 
 
+def guards(
+    settings: Settings,
+    name: Annotated[str, typer.Argument(metavar="[KIND]", help="Only this kind.")] = "",
+) -> None:
+    """List the kinds of guard that lifecycles of this project can use, with their parameters."""
+    from perdure.errors import RejectedError, Rejection
+    from perdure.lifecycles.guards.project_guards import project_guards
+
+    config = load_project(settings)
+    on_import_path(config)
+    table = project_guards(config.guards)
+    found = [each for each in table if name in ("", each.name, *each.aliases)]
+    if not found:
+        hint = f"Kinds: {', '.join(each.name for each in table)}."
+        raise RejectedError(Rejection("not_found", "find", "kind of guard", name[:80], "there is no such kind", hint))
+    shown = [
+        {
+            "name": each.name, "aliases": each.aliases, "description": each.description.strip(),
+            "parameters": each.parameters, "blocker": each.blocker, "example": each.example,
+        }
+        for each in found
+    ]  # fmt: skip
+    output.show(settings, shown, lambda: output.tables("lifecycle_tables").guards_picture(found))
+
+
 COMMANDS = {
     "lifecycles": {
         "start": start, "list": list_instances, "show": show, "transition": transition, "resolve": resolve,
-        "look": look, "cancel": cancel, "migrate": migrate, "history": history, "draw": draw,
-        "complete-task": complete_task, "definitions": definitions, "deploy": deploy, "lint": lint,
+        "act": act, "retry": retry, "dismiss": dismiss,
+        "erase": erase, "look": look, "cancel": cancel, "migrate": migrate, "history": history,
+        "draw": draw, "complete-task": complete_task, "definitions": definitions, "deploy": deploy, "lint": lint,
+        "guards": guards,
     }
 }  # fmt: skip

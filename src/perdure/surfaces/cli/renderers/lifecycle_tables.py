@@ -9,6 +9,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from perdure.app.lifecycles.views import (
+    ActionView,
     BlockerView,
     EntryView,
     LifecycleItem,
@@ -18,6 +19,7 @@ from perdure.app.lifecycles.views import (
     TransitionView,
 )
 from perdure.errors import Problem
+from perdure.lifecycles.guards import GuardKind
 from perdure.surfaces.cli.output import counted
 from perdure.surfaces.cli.renderers.call_tables import table
 from perdure.surfaces.cli.time_text import relative
@@ -30,13 +32,18 @@ def status_picture(status: LifecycleStatus) -> RenderableType:
         Text.assemble((status.state, "bold"), f"  {status.status}, {status.progress} %", overdue),
         Text(f"{status.subject}, in this state since {relative(status.entered_at)}", style="dim"),
     ]
-    if status.stuck is not None:
-        parts.append(Text(f"{status.stuck.code}: {status.stuck.text}", style="red"))
+    parts += [Text(f"{each.code}: {each.text}", style="red") for each in status.incidents]
     parts += [_blocker(each) for each in status.blockers]
     parts += [_transition(each) for each in status.transitions]
-    parts += [Text(f"task {each.correlation_id}: {each.status}", style="dim") for each in status.tasks]
+    parts += [Text(f"! {each.name}: {_doing(each)}", style="cyan") for each in status.actions]
+    parts += [Text(f"task {each.number} {each.correlation_id}: {each.status}", style="dim") for each in status.tasks]
     title = Text.assemble((f"{status.lifecycle} v{status.version}", "bold"), (f"  {status.id}", "dim"))
     return Panel(Group(*parts), title=title, title_align="left", expand=False, padding=(0, 1))
+
+
+def _doing(action: ActionView) -> str:
+    how = "by itself" if action.is_automatic else f"perdure lifecycles act ID {action.name}"
+    return f"{action.call.text}  ({how})" if action.call is not None else action.reason
 
 
 def _blocker(blocker: BlockerView) -> RenderableType:
@@ -67,6 +74,15 @@ def list_picture(found: Sequence[LifecycleItem]) -> RenderableType:
 def _words(each: LifecycleItem) -> tuple[str, ...]:
     blockers, kind = ", ".join(each.blockers), f"{each.lifecycle} v{each.version}"
     return each.id, kind, each.subject, each.state, blockers, relative(each.entered_at)
+
+
+def guards_picture(found: Sequence[GuardKind]) -> RenderableType:
+    rows = [(Text(kind.name, style="bold"), Text(kind.description.strip()), _parameters(kind)) for kind in found]
+    return table("Guards", ("kind", "holds", "parameters"), rows, "There is no kind of guard.")
+
+
+def _parameters(kind: GuardKind) -> Text:
+    return Text("\n".join(f"{each.name}{'' if each.is_required else '?'}: {each.type}" for each in kind.parameters))
 
 
 def versions_picture(found: Sequence[LifecycleVersionView]) -> RenderableType:
