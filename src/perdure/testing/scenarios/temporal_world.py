@@ -21,6 +21,7 @@ from perdure.durations import later, parse_span
 from perdure.errors import InvariantBroken, PerdureError
 from perdure.moments import iso, parse_date_time
 from perdure.sources import SECOND, Id, Micros, SystemSources, id_text
+from perdure.testing.fault_injection import Crash
 from perdure.testing.memory_folder import memory_folder
 from perdure.testing.scenarios import scenario as v
 from perdure.testing.scenarios.embedded_world import EmbeddedWorld
@@ -99,6 +100,14 @@ class TemporalWorld(EmbeddedWorld):
     async def deploy(self, model: Model) -> Refusal | None:
         """Dates of a scenario count from the first of January 2026; the server's time begins now."""
         return await super().deploy(shifted(model, self._since))
+
+    async def crash(self) -> None:
+        """Nothing more is written; the worker of the SDK, which has its own threads, ends before all is dropped."""
+        assert self.driver is not None
+        self.driver.is_dead = True
+        with suppress(Crash, PerdureError):
+            await self.sandbox.runtime.engine.close()
+        await super().crash()
 
     async def idle(self) -> None:
         """Until nothing is left to do now: no timer is due, no job is ready, no dispatch is open."""
