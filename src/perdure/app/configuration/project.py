@@ -14,6 +14,7 @@ from perdure.app.configuration.server import SECRET_FILE, SERVER_KEYS, ServerCon
 from perdure.app.configuration.telemetry import read_telemetry
 from perdure.buses.bus_settings import BusSettings, read_bus
 from perdure.business_calendar import Calendars
+from perdure.channels.channel_settings import ChannelSettings, read_channels
 from perdure.channels.webhook_settings import Hooks, read_hooks
 from perdure.errors import DefinitionError, StoreSettingError
 from perdure.telemetry import TelemetrySettings
@@ -32,7 +33,7 @@ CONFIG_KEYS = frozenset(
     {
         "store", "engine", "definitions", "documents", "models", "lifecycles", "packs", "handlers", "guards",
         "environment", "retention", "seal", "server", "hooks", "telemetry", "secrets", "resolvers", "calendars",
-        "calendar", "blobs", "bus",
+        "calendar", "blobs", "bus", "channels",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
@@ -68,6 +69,7 @@ class Config(msgspec.Struct, frozen=True):
     calendars: Calendars | None = None
     blobs: str = ""
     bus: BusSettings = BusSettings()
+    channels: ChannelSettings = ChannelSettings()
     folder: Path = Path()
 
 
@@ -118,6 +120,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         calendars=read_calendars(fields),
         blobs=absolute_blobs(fields.text("blobs"), folder),
         bus=_bus(fields),
+        channels=_channels(fields, folder),
         folder=folder,
     )
 
@@ -142,6 +145,11 @@ def _hooks(fields: Fields, folder: Path) -> Hooks:
 def _bus(fields: Fields) -> BusSettings:
     node = fields.get("bus")
     return read_bus(node, fields.file, fields.report) if node is not None else BusSettings()
+
+
+def _channels(fields: Fields, folder: Path) -> ChannelSettings:
+    node = fields.get("channels")
+    return read_channels(node, fields.file, fields.report, folder) if node is not None else ChannelSettings()
 
 
 def _secrets(fields: Fields, folder: Path) -> dict[str, Secret]:

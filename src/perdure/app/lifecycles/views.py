@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from perdure.app.documents.delivery_view import DeliveryView
+
 
 class CallText(msgspec.Struct, frozen=True):
     """A call that can be made as it stands; `text` is its S-expression."""
@@ -32,6 +34,8 @@ class PendingTaskView(msgspec.Struct, frozen=True):
     failed: int
     cargo: list[str]
     error: str
+    deliveries: list[DeliveryView] = []
+    """What was sent to ask for it."""
 
 
 class BlockerView(msgspec.Struct, frozen=True):
