@@ -10,13 +10,27 @@ import msgspec
 import pytest
 
 from perdure.app.channels.open_channels import OpenChannels
-from perdure.channels.channel_settings import ChannelSettings, FileSettings, RowSettings, SmtpSettings
+from perdure.buses.bus_selection import Buses
+from perdure.buses.bus_settings import Broker, BusSettings
+from perdure.channels.channel_settings import (
+    ChannelSettings,
+    FileSettings,
+    QueueSettings,
+    RowSettings,
+    SmtpSettings,
+    WebhookSettings,
+)
+from perdure.channels.webhook_settings import Hooks, Secret
+from perdure.channels.webhook_signatures import Signed, verify
 from perdure.testing import Sandbox
+from tests.buses.brokers import fresh_source, redis_url
 from tests.channels.mail_server import Mailbox, mail_server
+from tests.channels.receiver import Receiver
 from tests.documents.papers import DEFINITIONS, PDF, opened
 from tests.lifecycles.onboarding import written
 from tests.surfaces.http.sandbox_server import SECRET, Server, person, served
 
+__all__ = ["redis_url"]
 LIFECYCLE = """
 lifecycle: onboarding
 states:
@@ -104,7 +118,7 @@ async def test_a_client_is_asked_by_mail_and_again_until_it_fits_or_nobody_asks_
         assert len(mailbox.mails) == 1, "what waits for a decision is not asked for again"
         await reject(server, "BLURRED")
         assert len(mailbox.mails) == 2 and "not sharp enough" in mailbox.text()
-        assert (await server.waiting(first).get(ASKED))["status"] == "received"
+        assert (await server.waiting(first).get(ASKED))["status"] == "over"
         await hand_in(server, token_in(mailbox.text()), PDF + b"\n")
         await reject(server, "GLARE", 2)
         assert len(mailbox.mails) == 2, "two attempts are all"
@@ -237,3 +251,36 @@ async def test_a_request_is_one_file_and_one_row_under_its_effect_id(store_url: 
             assert body["correlation_id"] == f"{call.id}:document.solicit:1:1"
             assert body["callback"] == "https://bank.test/api/workflow/task-complete"
             assert (body["type"], body["document_type"], body["to"]) == ("document.requested", "form", "desk-7")
+
+
+@pytest.mark.req("T13")
+async def test_a_request_is_published_under_its_effect_id(redis_url: str, tmp_path: Path) -> None:
+    async with opened("sqlite://", tmp_path) as perdure:
+        perdure.runtime.buses = Buses(BusSettings((Broker("office", redis_url),)))
+        source = fresh_source()
+        channels(perdure, QueueSettings("queue", "office", source))
+        call = await perdure.call("document.solicit", {"subject_entity_id": "anna", "document_type": "form"})
+        await perdure.run_until_idle()
+        consumer = await (await perdure.runtime.buses.get("office")).consume(source, "desk", "one", 60.0)
+        (came,) = await consumer.receive(10, 5.0)
+        (sent,) = (await perdure.documents.request(f"{call.id}:document.solicit:1:1")).deliveries
+        body = msgspec.json.decode(came.body)
+        assert body["effect_id"] == sent.effect_id and body["correlation_id"] == f"{call.id}:document.solicit:1:1"
+        await consumer.close()
+        await perdure.runtime.buses.close()
+
+
+@pytest.mark.req("T13")
+async def test_a_request_is_posted_signed_under_its_effect_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORTAL_SECRET", "a secret of sixteen bytes and more")
+    async with Receiver().listening() as receiver, opened("sqlite://", tmp_path) as perdure:
+        perdure.runtime.hooks = Hooks(allowed=("127.0.0.1",))
+        channels(perdure, WebhookSettings("portal", receiver.url, Secret(("PORTAL_SECRET",))))
+        call = await perdure.call("document.solicit", {"subject_entity_id": "anna", "document_type": "form"})
+        await perdure.run_until_idle()
+        (sent,) = (await perdure.documents.request(f"{call.id}:document.solicit:1:1")).deliveries
+        (came,) = receiver.received
+        secret = b"a secret of sixteen bytes and more"
+        signed = verify([secret], came.headers, came.body, perdure.runtime.sources.now())
+        assert isinstance(signed, Signed) and signed.id == sent.effect_id and sent.status == "sent"
+        await perdure.runtime.channels.close()

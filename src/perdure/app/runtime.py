@@ -17,6 +17,7 @@ from perdure.app.documents.facts import DocumentFacts
 from perdure.app.documents.references import SCHEMES, DocumentReferences
 from perdure.app.documents.request_answers import RequestAnswers
 from perdure.app.documents.request_delivery import RequestDelivery
+from perdure.app.documents.shown_documents import ShownDocuments
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
 from perdure.app.lifecycles.fact_sources import LifecycleFacts, RunbookFacts, VerbFacts
@@ -28,6 +29,7 @@ from perdure.app.packs import PackOperations
 from perdure.app.processes.deployment_gates import gates
 from perdure.app.processes.model_review import Reviews
 from perdure.app.processes.project_models import ProjectModels
+from perdure.app.tasks.task_list import TaskList
 from perdure.blobs.storage_selection import open_blobs
 from perdure.buses.bus_selection import Buses
 from perdure.business_calendar import Calendars
@@ -95,6 +97,9 @@ log = logging.getLogger("perdure")
 
 class Runtime:
     """Everything one process needs; made by `Perdure.open` and by the sandbox."""
+
+    task_list = TaskList()
+    """Links to human tasks in a task list elsewhere."""
 
     def __init__(
         self,
@@ -198,6 +203,8 @@ class Runtime:
         self.document_duties.checks = VersionChecks(self)
         self.deliveries = RequestDelivery(self)
         self.request_answers = RequestAnswers(self, is_driven=self.is_driven or self.role == "reader")
+        shown = ShownDocuments(self)
+        self.instances.shown_documents = self.conductor.launcher.shown_documents = shown
         for scheme in SCHEMES:
             self.router.register(scheme, DocumentReferences(self), Bounds())
         self.kernel.hear((VersionReceived, BlobScanned), lambda aggregate, entry: self._wake.set())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from perdure.access.principal_names import PLATFORM
 from perdure.app.documents.submissions import SubmissionChecks
 from perdure.app.documents.views import CollectedView
+from perdure.blobs.partial_uploads import PartialUploads
 from perdure.documents.machine import commands as c
 from perdure.documents.machine.document_machine import RETENTION, DocumentMachine
 from perdure.errors import Rejection
@@ -31,6 +32,7 @@ class DocumentDuties:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self.submissions = SubmissionChecks(runtime.blobs)
+        self.uploads = PartialUploads(runtime.blobs)
         self.checks: VersionChecks | None = None
 
     async def fire(self, timer: TimerFound) -> None:
@@ -85,6 +87,7 @@ class DocumentDuties:
                 count, size = count + 1, size + blob.size
         if not dry:
             await self._runtime.blobs.tidy(before)
+            await self.uploads.tidy(self._runtime.sources.now())
         return CollectedView(count, size, not dry)
 
     async def _remove(self, folder: str, hash: bytes) -> None:
