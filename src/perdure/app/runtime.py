@@ -89,6 +89,7 @@ Role = Literal["worker", "caller", "reader"]
 DUTY_PAUSE: Micros = SECOND
 CHECK_PAUSE: Micros = 30 * SECOND
 RETENTION_PAUSE: Micros = 3600 * SECOND
+COLLECTION_PAUSE: Micros = 6 * 3600 * SECOND
 FINISH_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 
@@ -338,6 +339,8 @@ class Runtime:
                 duties.append(self.sealer.run)
             if self._keep_seconds is not None:
                 duties.append(self._retain)
+            if self.catalogue.documents:
+                duties.append(self._collect)
         self._duties = [each for each in self._duties if not each.done()]
         self._duties += [asyncio.create_task(self._guarded(duty)) for duty in duties]
 
@@ -422,6 +425,11 @@ class Runtime:
         while True:
             await self._try(self.forget)
             await self.sources.sleep(RETENTION_PAUSE)
+
+    async def _collect(self) -> None:
+        while True:
+            await self.sources.sleep(COLLECTION_PAUSE)
+            await self._try(self.document_duties.collect)
 
     async def forget(self) -> int:
         """Answers given more than a day ago are forgotten; how many were."""

@@ -10,6 +10,7 @@ from perdure.app.lifecycles.views import (
     ActionView,
     BlockerView,
     CallText,
+    LifecycleIncident,
     LifecycleItem,
     LifecycleStatus,
     MoveView,
@@ -25,6 +26,7 @@ from perdure.lifecycles.instances import LifecycleInstances
 from perdure.lifecycles.machine.agreements import is_proposed
 from perdure.lifecycles.machine.decide import tries
 from perdure.lifecycles.machine.definition import Action, Lifecycle, Requirement
+from perdure.lifecycles.machine.incidents import incidents_of
 from perdure.lifecycles.machine.judgements import (
     CLOSED_GUARD,
     UNANNOUNCED,
@@ -75,6 +77,7 @@ class StatusBuilder:
             [_move(each) for each in state.history],
             StuckView(state.stuck.code, state.stuck.text, _time(state.stuck.at)) if state.stuck is not None else None,
             aggregate.version, _migration(state.proposal),
+            [LifecycleIncident(each.number, each.code, each.text, _time(each.at)) for each in incidents_of(state)],
         )  # fmt: skip
 
     async def _facts(self, aggregate: Aggregate, definition: Lifecycle, names: Names) -> dict[str, Any]:
@@ -103,7 +106,7 @@ def task_view(task: Task, deliveries: list[DeliveryView] | None = None) -> Pendi
     return PendingTaskView(
         task.correlation_id, task.key, task.blocker, task.verb, task.status, task.attempt, _time(task.created_at),
         task.by, iso(task.expires_at) if task.expires_at else None, task.expected, task.received, task.failed,
-        list(task.cargo), task.error, deliveries or [],
+        list(task.cargo), task.error, task.number, deliveries or [],
     )  # fmt: skip
 
 

@@ -34,6 +34,8 @@ class PendingTaskView(msgspec.Struct, frozen=True):
     failed: int
     cargo: list[str]
     error: str
+    number: int = 0
+    """By which it is retried."""
     deliveries: list[DeliveryView] = []
     """What was sent to ask for it."""
 
@@ -103,6 +105,15 @@ class StuckView(msgspec.Struct, frozen=True):
     since: str
 
 
+class LifecycleIncident(msgspec.Struct, frozen=True):
+    """What does not go on without a person; `task` is the number of a task, 0 for the whole instance."""
+
+    task: int
+    code: str
+    text: str
+    since: str
+
+
 class ProposedMigration(msgspec.Struct, frozen=True):
     """A migration past a decision, which waits for a second person who could have taken it."""
 
@@ -153,6 +164,7 @@ class LifecycleStatus(msgspec.Struct, frozen=True):
     stuck: StuckView | None
     sequence: int
     migration: ProposedMigration | None = None
+    incidents: list[LifecycleIncident] = []
 
 
 class LifecycleBegun(msgspec.Struct, frozen=True):
