@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, NamedTuple, assert_never
+from collections.abc import Awaitable, Callable
+from itertools import zip_longest
+from typing import Any, Literal, NamedTuple, assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -317,22 +318,36 @@ def _gave(task: HumanTask, who: Person) -> Given | None:
 
 # --- what was seen ----------------------------------------------------------------------------------------------------
 
-OF_TASK = ("payload", "process")
-OF_CALL = ("arguments", "proposal")
-OF_GATE = ("plan", "arguments")
+OF_TASK = ("payload", "process", "documents")
+OF_CALL = ("arguments", "proposal", "documents")
+OF_GATE = ("plan", "arguments", "documents")
+"""The parts of what is seen; that of documents is left out where none are referred to."""
+ShownDocuments = Callable[[str, Callable[[], Awaitable[Any]]], Awaitable[bytes]]
+"""The hash of the documents of a tenant that data, read when they are wanted, refer to; empty where they do to none."""
 
 
-def seen_of(*hashes: bytes) -> str:
+def seen_of(*hashes: bytes, documents: bytes = b"") -> str:
     """What somebody sees who looks at a task, by the hashes of its parts."""
-    return ".".join(each.hex() for each in hashes)
+    return ".".join(each.hex() for each in (hashes if not documents else (*hashes, documents)))
+
+
+def without_documents(seen: str) -> str:
+    """What was seen beside documents, for those who cannot read them."""
+    return ".".join(seen.split(".")[:2])
+
+
+def documents_in(seen: str) -> str:
+    """The part of what was seen that stands for documents; empty where there were none."""
+    return ".".join(seen.split(".")[2:])
 
 
 def changed_parts(seen: str, now: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """The parts of a task that are not what somebody saw; all of them where that cannot be read."""
     before, after = seen.split("."), now.split(".")
-    if len(before) != len(after):
-        return names
-    return tuple(name for name, one, other in zip(names, before, after, strict=True) if one != other)
+    if not len(names) - 1 <= len(before) <= len(names):
+        return names[: len(after)]
+    pairs = zip_longest(before, after, fillvalue="")
+    return tuple(name for name, (one, other) in zip(names, pairs, strict=False) if one != other)
 
 
 def outdated(seen: str, now: str, names: tuple[str, ...], do: str, thing: str, key: str) -> Rejection | None:

@@ -223,14 +223,14 @@ def incidents_of(state: Instance) -> list[IncidentView]:
 
 def task_view(
     aggregate: Aggregate, node: Node, definition: Definition, now: Micros, number: int = 0,
-    form: Form = NO_FORM,
+    form: Form = NO_FORM, documents: bytes = b"",
 ) -> TaskView:  # fmt: skip
     task, letters = node.task, id_text(aggregate.id)
     assert task is not None
     return TaskView(
         f"{letters}:{node.number}", letters, node.number, aggregate.state.process, node.element,
         definition.name(node.element), since=iso(node.at), number=number, form=form.schema,
-        verb=definition.deployed.verb, known=form.known, seen=seen_in(aggregate.state), **of_task(task, now),
+        verb=definition.deployed.verb, known=form.known, seen=seen_in(aggregate.state, documents), **of_task(task, now),
     )  # fmt: skip
 
 

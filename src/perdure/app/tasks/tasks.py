@@ -261,16 +261,17 @@ class TaskOperations(TaskDesk):
         if found.is_failure:
             return await answer_failure(self._performer.ask, key, read_answer(key, data))
         if not found.token:
-            return await self._agreed(key, data or {}, seen)
+            return await self._agreed(key, found, data or {}, seen)
         place = token_key(id_text(id), number, found.aggregate.state.steps[number - 1].tokens[found.token - 1])
         completion = Completion(place, result={} if data is None else dict(data), override=override, seen=seen)
         receipt = await self._runtime.intake.complete(completion, self._origin, message_id)
         return await self._call(receipt.aggregate or await self._runtime.kernel.read(id, self._origin))
 
-    async def _agreed(self, key: str, data: Mapping[str, Any], seen: str) -> CallView | RunbookView:
+    async def _agreed(self, key: str, found: Seen, data: Mapping[str, Any], seen: str) -> CallView | RunbookView:
         id, number = task_place(key)
         given = CompiledSchema(GATE_FORM, "complete", "task", key).check(dict(data))
-        command = AnswerGate(number, given["agree"], given.get("reason", ""), seen)
+        documents = await self._runtime.conductor.launcher.documents_at(found.aggregate, number)
+        command = AnswerGate(number, given["agree"], given.get("reason", ""), seen, documents)
         answer = await self._runtime.kernel.ask(RUNBOOK, id, self._origin, Prepared(command))
         return await self._call(answer.aggregate or await self._runtime.kernel.read(id, self._origin))
 
@@ -315,13 +316,15 @@ class TaskOperations(TaskDesk):
     async def _unlinked(self, seen: Seen, number: int, has_form: bool) -> TaskView:
         now = self._runtime.sources.now()
         if seen.node is None:
-            view = self._call_task(seen, now, number, has_form)
+            view = self._call_task(seen, now, number, has_form, await self._documents_shown(seen))
             step = seen.aggregate.state.steps[seen.number - 1]
             proposal = await proposal_of(self._runtime.store, seen.aggregate, step)
             return await self._with_given(seen, msgspec.structs.replace(view, proposal=proposal))
         definition = await self._runtime.instances.loaded(seen.aggregate)
         form = await self._runtime.forms.of(seen.aggregate, seen.node) if has_form else NO_FORM
-        return await self._with_given(seen, task_view(seen.aggregate, seen.node, definition, now, number, form))
+        documents = await self._runtime.instances.documents_shown(seen.aggregate)
+        view = task_view(seen.aggregate, seen.node, definition, now, number, form, documents)
+        return await self._with_given(seen, view)
 
     async def _with_given(self, seen: Seen, view: TaskView) -> TaskView:
         """The view with what each of several people answered so far."""
@@ -332,7 +335,15 @@ class TaskOperations(TaskDesk):
             found.append(GivenView(given.group, given.by, iso(given.at), said.get("data") or said or None))
         return msgspec.structs.replace(view, given=found) if found else view
 
-    def _call_task(self, seen: Seen, now: Micros, number: int, has_form: bool) -> TaskView:
+    async def _documents_shown(self, seen: Seen) -> bytes:
+        """The hash of the documents that the arguments of a step refer to."""
+        if seen.is_failure:
+            return b""
+        if seen.token:
+            return await self._runtime.intake.documents_shown(seen.aggregate, seen.number)
+        return await self._runtime.conductor.launcher.documents_at(seen.aggregate, seen.number)
+
+    def _call_task(self, seen: Seen, now: Micros, number: int, has_form: bool, documents: bytes) -> TaskView:
         letters, step = id_text(seen.aggregate.id), seen.aggregate.state.steps[seen.number - 1]
         verb = self._runtime.conductor.texts.shown(step)
         description = verb.definition.description if verb is not None else ""
@@ -342,17 +353,19 @@ class TaskOperations(TaskDesk):
         return TaskView(
             f"{letters}:{seen.number}", letters, seen.number, step.verb, step.links.name if step.links else "",
             seen.task.title or description or step.verb, since=iso(seen.task.opened_at), number=number, form=form,
-            verb=step.verb, seen=_shown(seen),
+            verb=step.verb, seen=_shown(seen, documents),
             **{**of_task(seen.task, now), **({} if seen.token or seen.is_failure else _gate_halves(step))},
         )  # fmt: skip
 
 
-def _shown(seen: Seen) -> str:
+def _shown(seen: Seen, documents: bytes) -> str:
     """What somebody sees who looks at the task of a call, or at a gate."""
     state = seen.aggregate.state
     if seen.is_failure:
         return ""
-    return seen_by_asked(state.steps[seen.number - 1]) if seen.token else seen_at_gate(state, seen.number)
+    if seen.token:
+        return seen_by_asked(state.steps[seen.number - 1], documents)
+    return seen_at_gate(state, seen.number, documents)
 
 
 class Wanted(NamedTuple):

@@ -88,7 +88,7 @@ def complete_task(game: TokenGame, command: c.CompleteTask) -> str | Rejection:
     answered = human_tasks.answer(found[1], command.who, game.now, task_key(node.number))
     if isinstance(answered, Rejection):
         return answered
-    seen, key = seen_in(game.state), task_key(node.number)
+    seen, key = seen_in(game.state, command.documents), task_key(node.number)
     if (stale := human_tasks.outdated(command.seen, seen, human_tasks.OF_TASK, "complete", "task", key)) is not None:
         return stale
     if told := answer_jointly(game, node, command, seen):

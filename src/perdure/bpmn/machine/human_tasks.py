@@ -26,9 +26,9 @@ def open_task(game: TokenGame, number: int, task: m.Task) -> None:
     game.emit(e.TaskOpened(number, assignee, groups, users, due, due_at, requester, ladder, behind, agents))
 
 
-def seen_in(state: Instance) -> str:
-    """What somebody sees who is asked by an instance: its payload, and the process it follows."""
-    return human_tasks.seen_of(state.head, state.definition)
+def seen_in(state: Instance, documents: bytes = b"") -> str:
+    """What somebody sees who is asked by an instance: its payload with the documents it refers to, and the process."""
+    return human_tasks.seen_of(state.head, state.definition, documents=documents)
 
 
 def find_task(game: TokenGame, number: int, do: str) -> tuple[Node, HumanTask] | Rejection:

@@ -179,7 +179,8 @@ class Inbox:
             planned = None
             if aggregate.state.course is not None:
                 planned = await self._planned(completion, found, aggregate)
-            prepare = self._preparation(completion, origin, message_id, found, is_replay, planned)
+            documents = await self.documents_shown(aggregate, found.step)
+            prepare = self._preparation(completion, origin, message_id, found, is_replay, planned, documents)
             try:
                 return await self._kernel.ask(KIND, found.aggregate, origin, prepare)
             except RejectedError:
@@ -187,6 +188,20 @@ class Inbox:
                 if change is None or not change.added or not await self._has_changed(found, origin, change.base):
                     raise
         raise RejectedError(Rejection("blocked", "complete", "key", completion.key, "its plan kept changing"))
+
+    async def documents_shown(self, aggregate: Aggregate, number: int) -> bytes:
+        """The hash of the documents that the arguments of a waiting step, or what it proposes, refer to."""
+        shown, state = self._conductor.launcher.shown_documents, aggregate.state
+        step: Step | None = state.steps[number - 1] if 1 <= number <= len(state.steps) else None
+        if shown is None or step is None or state.erased_at or all(token.task is None for token in step.tokens):
+            return b""
+
+        async def read() -> list[Any]:
+            hashes = [each for each in (step.input, step.proposal) if each]
+            found = [await self._store.payload(aggregate.id, each) for each in hashes]
+            return [msgspec.json.decode(each) for each in found if each is not None]
+
+        return await shown(aggregate.tenant, read)
 
     async def _has_changed(self, found: Found, origin: Origin, base: bytes) -> bool:
         state = (await self._kernel.read(found.aggregate, origin)).state
@@ -266,6 +281,7 @@ class Inbox:
         found: Found,
         is_replay: bool,
         planned: Planned | None,
+        documents: bytes,
     ) -> Preparation:
         def prepare(aggregate: Aggregate) -> Prepared | Rejection:
             state: Runbook = aggregate.state
@@ -317,8 +333,9 @@ class Inbox:
                 accepts=completion.accepts,
                 seen=completion.seen,
                 answer=given[0][0] if given else b"",
+                documents=documents,
             )
-            if token is not None and token.task is not None and not is_last(token.task, seen_by_asked(step)):
+            if token is not None and token.task is not None and not is_last(token.task, seen_by_asked(step, documents)):
                 return Prepared(command, Attachments(payloads=given, inbox=brought.inbox, settles=brought.settles))
             if planned is None:
                 return Prepared(command, brought)

@@ -77,7 +77,7 @@ def answered(
     step: int, token: int, found: Step, task: HumanTask, command: c.Complete, now: int
 ) -> tuple[e.Entry, ...] | Rejection:
     """Who ended the wait, or gave one of several answers; a rejection when it is not for them or not what they saw."""
-    who, seen, key = command.who, seen_by_asked(found), f"?:{step}"
+    who, seen, key = command.who, seen_by_asked(found, command.documents), f"?:{step}"
     if refused := human_tasks.unanswerable(task, who, key):
         return refused
     if stale := human_tasks.outdated(command.seen, seen, human_tasks.OF_CALL, "complete", "task", key):
@@ -103,9 +103,9 @@ def is_half(entries: tuple[e.Entry, ...]) -> bool:
     return isinstance(entries[-1], e.TaskAnswered)
 
 
-def seen_by_asked(step: Step) -> str:
-    """What somebody sees who is asked by a step: its arguments, and what an agent proposes."""
-    return human_tasks.seen_of(step.input, step.proposal)
+def seen_by_asked(step: Step, documents: bytes = b"") -> str:
+    """What somebody sees who is asked by a step: its arguments with their documents, and what an agent proposes."""
+    return human_tasks.seen_of(step.input, step.proposal, documents=documents)
 
 
 def chased(step: Step, number: int, due: int, now: int) -> tuple[e.Entry, ...]:
