@@ -86,7 +86,7 @@ class WorkflowClient:
 
     def _unavailable(self, do: str, fact: str) -> EngineUnavailableError:
         self.last_failure = fact = " ".join(fact.split())[:300]
-        hint = "It is tried again until it answers; see `perdure engines`."
+        hint = "Dispatches are kept and sent again until it answers."
         return EngineUnavailableError(do, "engine", self.address.text, fact, hint)
 
     async def start(self, id: Id, tenant: str, dispatch: Dispatch, command: StartInstance) -> Reply:
