@@ -77,7 +77,7 @@ class LifecycleOperations:
         self._origin = origin
         self._instances = runtime.lifecycles
         self._definitions = runtime.lifecycles.definitions
-        self._status = StatusBuilder(runtime.lifecycles, runtime.sources)
+        self._status = StatusBuilder(runtime.lifecycles, runtime.sources, runtime.deliveries.of_instance)
         self.verbs = LifecycleVerbs(runtime, origin)
 
     # --- instances -----------------------------------------------------------------------------------------------
