@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from perdure.access.api_key_cache import KeyRing
 from perdure.access.machine import AccessMachine
 from perdure.app.calendar_checks import check_calendars
+from perdure.app.channels.open_channels import OpenChannels
 from perdure.app.documents.checks import VersionChecks
 from perdure.app.documents.duties import DocumentDuties
 from perdure.app.documents.facts import DocumentFacts
 from perdure.app.documents.references import SCHEMES, DocumentReferences
 from perdure.app.documents.request_answers import RequestAnswers
+from perdure.app.documents.request_delivery import RequestDelivery
 from perdure.app.documents.shown_documents import ShownDocuments
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
@@ -87,6 +89,7 @@ Role = Literal["worker", "caller", "reader"]
 DUTY_PAUSE: Micros = SECOND
 CHECK_PAUSE: Micros = 30 * SECOND
 RETENTION_PAUSE: Micros = 3600 * SECOND
+COLLECTION_PAUSE: Micros = 6 * 3600 * SECOND
 FINISH_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 
@@ -156,7 +159,7 @@ class Runtime:
         self.reviews = Reviews(catalogue, self.computations)
         self.packs = PackOperations()
         self.guards = Guards()
-        self.hooks, self.buses = Hooks(), Buses()
+        self.hooks, self.buses, self.channels = Hooks(), Buses(), OpenChannels(self)
         self.counts = Counts(self.store, self.machines[RunbookMachine.kind], sources)
         self.tail = Tail(self.kernel, self.store, driver, self.machines)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
@@ -199,6 +202,7 @@ class Runtime:
         self.upkeep.wake = self._wake.set
         self.upkeep.join(DocumentMachine.kind, self.document_duties)
         self.document_duties.checks = VersionChecks(self)
+        self.deliveries = RequestDelivery(self)
         self.request_answers = RequestAnswers(self, is_driven=self.is_driven or self.role == "reader")
         shown = ShownDocuments(self)
         self.instances.shown_documents = self.conductor.launcher.shown_documents = shown
@@ -335,6 +339,8 @@ class Runtime:
                 duties.append(self.sealer.run)
             if self._keep_seconds is not None:
                 duties.append(self._retain)
+            if self.catalogue.documents:
+                duties.append(self._collect)
         self._duties = [each for each in self._duties if not each.done()]
         self._duties += [asyncio.create_task(self._guarded(duty)) for duty in duties]
 
@@ -419,6 +425,11 @@ class Runtime:
         while True:
             await self._try(self.forget)
             await self.sources.sleep(RETENTION_PAUSE)
+
+    async def _collect(self) -> None:
+        while True:
+            await self.sources.sleep(COLLECTION_PAUSE)
+            await self._try(self.document_duties.collect)
 
     async def forget(self) -> int:
         """Answers given more than a day ago are forgotten; how many were."""

@@ -311,7 +311,7 @@ async def erase_document(context: Context, request: EraseDocument) -> DocumentVi
 
 @operation("document.collect", Route("POST", "/blobs/collect"), tag=TAG, scope=ERASE)
 async def collect_blobs(context: Context, request: CollectBlobs) -> CollectedView:
-    """Remove blobs that no document refers to and that are older than an hour; `dry` counts them only."""
+    """Remove blobs of the tenant that no document refers to and that are older than an hour; `dry` counts only."""
     return await context.perdure._documents.collect(dry=request.dry)
 
 

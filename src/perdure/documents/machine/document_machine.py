@@ -52,7 +52,7 @@ class DocumentMachine:
         self, id: bytes, state: Document | None, command: c.DocumentCommand, origin: Origin, now: int, chance: float
     ) -> Decision | Rejection:
         if isinstance(command, c.CreateDocument):
-            return decisions.create(command, origin, now)
+            return decisions.create(id, command, origin, now)
         if state is None:
             return Rejection("not_found", "find", "document", id_text(id), "there is no such document")
         if isinstance(command, c.EraseDocument):
