@@ -153,7 +153,7 @@ async def test_nobody_brings_the_result_of_a_task_that_people_decide() -> None:
         (task,) = asked["tasks"]
         result = {"correlation_id": task["correlation_id"], "status": "completed"}
         for more in ({"cargo_ref": "document://default/d1"}, {}):
-            await server.of("agent:ann").post("/api/lifecycles/task-results", {**result, **more}, 403)
+            await server.of("agent:ann").post("/api/workflow/task-complete", {**result, **more}, 403)
         (open_task,) = (await server.of("rico").get("/api/tasks"))["items"]
         answer = {"data": {"cargo_ref": "document://default/d1"}}
         await server.of("rico").post(f"/api/tasks/{open_task['key']}/complete", answer)

@@ -40,6 +40,7 @@ from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runbooks.runbooks import RunbookOperations
 from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runtime import Role, Runtime
+from perdure.app.task_results.bus_doors import BusDoors
 from perdure.app.tasks.tasks import TaskOperations
 from perdure.app.wait_permissions import WaitPermissions, letter_of
 from perdure.app.webhooks.dispatch import WebhookDispatcher, with_delivery_verb
@@ -144,7 +145,7 @@ class Perdure(CallDesk, MessageDesk):
         fetch references by their scheme for `call.resolve`: functions that take a `Wanted`, or settings.
         `calendars` count business days.
         `blobs` is the folder that files of documents are kept in, by default beside the store.
-        `bus` names brokers; one is connected when it is first used.
+        `bus` names brokers; one is connected when it is first used, and a worker takes in the task results they bring.
         """
         if hooks is not None:
             hooks.check()
@@ -180,8 +181,13 @@ class Perdure(CallDesk, MessageDesk):
             await runtime.deploy_lifecycles(guarded, Origin(tenant, principal))
             if telling is not None:
                 telling.start()
+            if role == "worker":
+                runtime.bus_doors = BusDoors(runtime)
+                runtime.bus_doors.start()
             yield cls(runtime, Origin(tenant, principal, groups=tuple(groups)))
         finally:
+            if runtime.bus_doors is not None:
+                await runtime.bus_doors.stop()
             if telling is not None:
                 await telling.stop()
             await runtime.stop()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,7 +23,6 @@ from perdure.app.lifecycles.views import (
     TaskReceipt,
     TransitionAnswer,
 )
-from perdure.app.runtime import Runtime
 from perdure.errors import Problem, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.journal.facts import fact_kind
@@ -44,6 +43,9 @@ from perdure.lifecycles.task_results import TaskResult
 from perdure.moments import iso
 from perdure.payload import digest_text
 from perdure.sources import id_text, parse_id
+
+if TYPE_CHECKING:
+    from perdure.app.runtime import Runtime
 
 
 class LifecycleOperations:
