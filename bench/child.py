@@ -26,6 +26,8 @@ MODULES = {
 }
 PROCESSES = frozenset({"process", "loop", "crowd", "crowded"})
 """Workloads of our own that are measured beside those of calls; what they acknowledged is looked up there as well."""
+PAPERS = frozenset({"papers", "awaited"})
+"""Likewise of documents and lifecycles."""
 
 
 def main() -> None:
@@ -49,6 +51,8 @@ def _settle_memory() -> None:
 def _module(load: Load) -> str:
     if "onboarding" in (load.workload, load.mode):
         return {"perdure": "perdure_runbooks", "dbos": "dbos_onboarding"}[load.contender]
+    if load.workload in PAPERS or (load.workload == "acknowledged" and load.mode in PAPERS):
+        return "perdure_papers"
     is_process = load.workload in PROCESSES or (load.workload == "acknowledged" and load.mode in PROCESSES)
     return "perdure_processes" if load.contender == "perdure" and is_process else MODULES[load.contender]
 

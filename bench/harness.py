@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from bench import children, crowds, loops, parked, serving, verify, workers
+from bench import children, crowds, loops, papers, parked, serving, verify, workers
 from bench.load import Load, Sample, Store
 from bench.machine import facts
 from bench.results import Record, Results, Run, measured
@@ -49,7 +49,7 @@ def measure(bench: Bench, scale_name: str, only: str | None) -> Results:
 
 
 def _larger(bench: Bench, only: str | None) -> dict[str, list[dict[str, Any]]]:
-    """Long loops; starts and messages among many definitions and instances; the server against the Python API."""
+    """Long loops; starts and messages among many; the server against the Python API; documents that cases wait for."""
 
     def on_each(name: str, measure: Any) -> list[dict[str, Any]]:
         wanted = bench.stores.items() if only in (None, name) else ()
@@ -57,7 +57,7 @@ def _larger(bench: Bench, only: str | None) -> dict[str, list[dict[str, Any]]]:
 
     return {
         "loops": on_each("loop", loops.measure), "crowds": on_each("crowd", crowds.measure),
-        "servings": on_each("serving", serving.measure),
+        "servings": on_each("serving", serving.measure), "papers": on_each("papers", papers.measure),
     }  # fmt: skip
 
 

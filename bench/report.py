@@ -61,6 +61,9 @@ METHOD = """## How it was measured
 - The loop is one instance that goes round a service task and a gateway, each round durable with a payload of its own.
 - Among many definitions and parked instances, starts and messages are timed one at a time after a restart, every
   definition having been used once.
+- A case of a lifecycle waits for one document of its client; nine others lie beside it. Documents are verified one at a
+  time; the time is from asking for it until a listener in the process heard of the case's move, after the commit was
+  durable. A search asks for twenty documents by two words that an eighth of them hold.
 - Lateness of a timer is from the time it was due until a listener in the process heard of its effect, after the
   commit was durable.
 """
@@ -77,6 +80,7 @@ def render(results: Results) -> str:
     parts += ["## Loops\n", _table(_loop_rows(results))]
     parts += ["## Many definitions and parked instances\n", _table(_crowd_rows(results))]
     parts += ["## Many parked calls\n", _table(_parked_rows(results))]
+    parts += ["## Documents and waiting cases\n", _table(_paper_rows(results))]
     parts += ["## The server\n", _table(_serving_rows(results))]
     parts += ["## Several workers on one Postgres\n", _table(_worker_rows(results))]
     parts += ["## Promised and measured\n", _table(_verdict_rows(results))]
@@ -125,6 +129,15 @@ def _crowd_rows(results: Results) -> Iterator[list[str]]:
             times = [f"{size[what]['p50_ms']:.2f} ms" for what in ("start", "message")]
             memory = f"{size['resident_bytes'] / 2**20:.0f} MB"
             yield [found["store"], f"{size['definitions']:,}", f"{size['count']:,}", *times, memory]
+
+
+def _paper_rows(results: Results) -> Iterator[list[str]]:
+    yield ["store", "waiting cases", "documents", "verified to moved, p50", "p99", "search, p50", "p99", "written"]
+    for found in results.papers:
+        for size in filter(None, (found.get("few"), found.get("many"))):
+            times = [f"{size[what][each]:.2f} ms" for what in ("move", "search") for each in ("p50_ms", "p99_ms")]
+            written = f"{size['documents_per_second']:,.0f}/s"
+            yield [found["store"], f"{size['cases']:,}", f"{size['documents']:,}", *times, written]
 
 
 def _serving_rows(results: Results) -> Iterator[list[str]]:

@@ -44,12 +44,13 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     loops: list[dict[str, Any]] = []
     crowds: list[dict[str, Any]] = []
     servings: list[dict[str, Any]] = []
+    papers: list[dict[str, Any]] = []
     runs: list[Run] = []
     note: str = ""
     """What a person says about how the figures came about."""
 
 
-LISTS = {"parked": "parked", "loop": "loops", "crowd": "crowds", "serving": "servings"}
+LISTS = {"parked": "parked", "loop": "loops", "crowd": "crowds", "serving": "servings", "papers": "papers"}
 """Measurements that are no workload, by the name they are asked for, and where they are kept."""
 
 

@@ -62,6 +62,10 @@ CROWD_BOUNDS = (
     ("start_ratio", "a start against that among few", 1.5, "x"),
     ("message_ratio", "a message against that among few", 1.5, "x"),
 )
+PAPER_BOUNDS = (
+    ("move_ms", "from a verification to the move of the case that waited, p50", 10.0, "ms"),
+    ("move_ratio", "the same against few", 1.5, "x"),
+)
 SERVING_BOUNDS: tuple[tuple[str, str, float, str, Literal["at least", "at most"]], ...] = (
     (
         "calls_ratio",
@@ -92,6 +96,7 @@ def verdicts(results: Results) -> list[Verdict]:
         found.extend(_loops(results, store))
         found.extend(_crowds(results, store))
         found.extend(_servings(results, store))
+        found.extend(_papers(results, store))
         found.append(_kept(results, store))
     return found
 
@@ -148,9 +153,17 @@ def _servings(results: Results, store: Store) -> Iterator[Verdict]:
         yield _bounded(f"server, {store}: {what}", found.get(field), bound, unit, sense)
 
 
+def _papers(results: Results, store: Store) -> Iterator[Verdict]:
+    found: dict[str, Any] = next((one for one in results.papers if one["store"] == store), {})
+    many = found.get("many", {})
+    title = f"{many.get('documents', 0):,} documents, {many.get('cases', 0):,} waiting cases, {store}"
+    for field, what, bound, unit in PAPER_BOUNDS:
+        yield _bounded(f"{title}: {what}", found.get(field), bound, unit)
+
+
 def _kept(results: Results, store: Store) -> Verdict:
     found = [one.verification for one in results.records if one.store == store and one.verification is not None]
-    for one in (*results.parked, *results.loops, *results.crowds):
+    for one in (*results.parked, *results.loops, *results.crowds, *results.papers):
         sizes = (one.get("few"), one.get("many")) if one["store"] == store else ()
         found += [size["verification"] for size in sizes if size is not None and "verification" in size]
     total = kept(found)

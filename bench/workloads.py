@@ -32,6 +32,9 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
     crowd_few: tuple[int, int]
     crowd_many: tuple[int, int]
     """Deployed definitions and parked instances."""
+    cases_few: int = 1_000
+    cases_many: int = 10_000
+    """Lifecycle instances that wait, with ten documents each."""
     own_runbooks: int = 1_000
     peer_runbooks: int = 100
     steps: int = 5_000
@@ -57,6 +60,7 @@ QUICK = Scale(
     crowd_many=(50, 5_000),
     steps=1_000,
     streams=200,
+    cases_many=3_000,
 )
 FULL = Scale(
     rounds=3,

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from perdure.blobs.content_parts import PART_BYTES
-from perdure.blobs.folder_storage import FolderStorage, tenant_folder
 from perdure.blobs.media_types import agrees, media_type_of
-from perdure.errors import BlobDamagedError, RejectedError
+from perdure.errors import RejectedError
 from perdure.testing import Sandbox
 from tests.documents.papers import JPEG, PDF, PNG, opened
 
@@ -29,67 +27,6 @@ async def pieces(*parts: bytes) -> AsyncIterator[bytes]:
 async def with_letter(perdure: Sandbox, content: bytes = PDF) -> str:
     blob = await perdure.documents.upload(content)
     return (await perdure.documents.create("letter", "anna", blob=blob.blob)).id
-
-
-@pytest.mark.req("T8")
-async def test_content_is_read_back_in_parts_from_any_of_them(tmp_path: Path) -> None:
-    storage = FolderStorage(tmp_path / "blobs", lambda: NOW)
-    content = b"".join(bytes([number]) * (PART_BYTES // 2 + 1) for number in range(5))
-    stored = await storage.put("t", pieces(content[:10], content[10:PART_BYTES], content[PART_BYTES:]), len(content))
-    assert (stored.size, len(stored.parts)) == (len(content), 3)
-    read = [part async for part in storage.read("t", stored.hash, stored.parts)]
-    assert b"".join(read) == content and max(map(len, read)) == PART_BYTES
-    assert (
-        b"".join([part async for part in storage.read("t", stored.hash, stored.parts, 2)]) == content[2 * PART_BYTES :]
-    )
-    assert await storage.describe("t", stored.hash) == stored
-    assert await storage.describe("other", stored.hash) is None
-    with pytest.raises(RejectedError, match="more than 9 bytes"):
-        await storage.put("t", pieces(b"0123456789"), 9)
-    assert len(files(tmp_path)) == 1, "what was refused leaves nothing"
-
-
-@pytest.mark.req("T8")
-@pytest.mark.parametrize("tenant", ["../../etc", "a/b", "..", "\u202e", "con"])
-async def test_names_come_from_hashes_alone(tenant: str, tmp_path: Path) -> None:
-    storage = FolderStorage(tmp_path / "blobs", lambda: NOW)
-    stored = await storage.put(tenant, pieces(b"content"), 100)
-    (path,) = files(tmp_path)
-    assert path.relative_to(tmp_path / "blobs").parts[0] == tenant_folder(tenant)
-    assert path.parent.name + path.name == stored.hash.hex()
-    assert path.stat().st_mode & 0o077 == 0
-
-
-@pytest.mark.req("T8")
-async def test_a_blob_changed_on_disk_is_never_served(tmp_path: Path) -> None:
-    async with opened("sqlite://", tmp_path) as perdure:
-        id = await with_letter(perdure)
-        (path,) = files(tmp_path)
-        path.write_bytes(PDF.replace(b"x", b"y", 1))
-        with pytest.raises(BlobDamagedError, match="part 1 of 1 is not what was stored"):
-            _ = [part async for part in perdure.documents.download(id, 1)]
-        path.write_bytes(PDF + b"more")
-        with pytest.raises(BlobDamagedError):
-            _ = [part async for part in perdure.documents.download(id, 1)]
-        path.unlink()
-        with pytest.raises(BlobDamagedError, match="missing"):
-            _ = [part async for part in perdure.documents.download(id, 1)]
-
-
-@pytest.mark.req("T8")
-async def test_blobs_that_nothing_refers_to_are_collected_after_a_while(tmp_path: Path) -> None:
-    async with opened("sqlite://", tmp_path) as perdure:
-        await with_letter(perdure)
-        await perdure.documents.upload(PNG)
-        other = perdure.acting(tenant="other")
-        await other.documents.upload(PDF)
-        assert (await perdure.documents.collect()).blobs == 0, "their commits may be under way"
-        await perdure.advance("PT2H")
-        dry = await perdure.documents.collect(dry=True)
-        assert (dry.blobs, dry.bytes, dry.removed, len(files(tmp_path))) == (2, len(PNG) + len(PDF), False, 3)
-        await perdure.documents.upload(PNG)
-        assert (await perdure.documents.collect()).blobs == 1, "one was put there again"
-        assert len(files(tmp_path)) == 2
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ HOLDS_NO_DATA = frozenset({
 })  # fmt: skip
 """Rows that concern no verb's data: definitions of the project, plans and models that the asker brings, and keys."""
 OF_TOKENS = frozenset({"send_completion", "send_progress"})
+OF_REQUESTS = frozenset({"show_request", "submit_data", "submit_content"})
 OF_HOOKS = frozenset({"send_completion", "publish_message"})
 OWN_OF_EVERYBODY = frozenset({
     "call_verb", "list_document_types", "list_rejection_reasons", "list_documents", "create_document", "upload_blob",
@@ -63,7 +64,7 @@ def roads(row: Row) -> dict[str, str]:
     return {
         "HTTP": "<br>".join(f"`{each.method} /api{each.path}`" for each in row.routes),
         "MCP": ", ".join(tools),
-        "token": "its own wait" if row.id in OF_TOKENS else "",
+        "token": "its own wait" if row.id in OF_TOKENS else "its own request" if row.id in OF_REQUESTS else "",
         "webhook": "its verbs, its message" if row.id in OF_HOOKS else "",
         "REPL": "the owner",
     }

@@ -9,10 +9,11 @@ import msgspec
 
 from perdure.app.operations.operation import Route
 from perdure.surfaces.mcp.tool import Tool
-from tests.security.authorisation import Row
+from tests.security.authorisation import OF_REQUESTS, Row
 from tests.security.narrow_house import ECHO, LOOK, NOTE, SECRET, House, model
 
 _PLACE = re.compile(r"\{(\w+)(?::\w+)?\}")
+FIELD = "field_present\n        field: task_result:passport"
 COMPOSED = frozenset(
     {"plan_runbook", "start_runbook", "plan_extension", "extend_runbook", "open_draft", "replace_draft"}
 )
@@ -55,7 +56,8 @@ class Things:
     async def of(self, kind: str) -> str:
         if kind not in self._made:
             self._count += 1
-            self._made[kind] = await self._new(kind, f"{self.side.message}-{self._count}")
+            name = f"{self.side.message}-{self._count}"
+            self._made[kind] = await (self._request(name) if kind == "request" else self._new(kind, name))
         return self._made[kind]
 
     async def _new(self, kind: str, name: str) -> str:
@@ -99,6 +101,15 @@ class Things:
                 return made.id
         raise KeyError(kind)
 
+    async def _request(self, name: str) -> str:
+        house, side = self.house, self.side
+        text = lifecycle(name, side.wait).replace(FIELD, "document_exists\n        document_type: form")
+        await house.ada.post("/api/lifecycle-definitions", {"yaml": text}, 201)
+        begun = {"lifecycle": name, "subject": side.text}
+        id = (await house.ada.post("/api/lifecycles", begun, 201))["instance"]["id"]
+        asked = await house.ada.post(f"/api/lifecycles/{id}/resolve", {"key": "passport"})
+        return str(asked["tasks"][0]["correlation_id"])
+
     async def request(self, row: Row, route: Route) -> Asked:
         """A request with a value for every field that it needs; an unknown field or place is a KeyError."""
         in_path = _PLACE.findall(route.path)
@@ -107,9 +118,13 @@ class Things:
             for each in msgspec.structs.fields(row.request)
             if each.default is msgspec.NODEFAULT and each.default_factory is msgspec.NODEFAULT
         ]
+        if row.id in OF_REQUESTS:
+            needed.append("correlation_id")
         values = {name: await self._field(name, row, route) for name in dict.fromkeys([*in_path, *needed])}
         path = _PLACE.sub(lambda found: str(values[found[1]]), route.path)
         body = {name: value for name, value in values.items() if name not in in_path} | self._more(row)
+        if row.id in OF_REQUESTS and row.id != "submit_data":
+            path += f"?correlation_id={body.pop('correlation_id')}"
         return Asked(route.method, f"/api{path}", body if route.method != "GET" else None)
 
     def _more(self, row: Row) -> dict[str, Any]:
@@ -145,7 +160,8 @@ class Things:
             case "lifecycle":
                 return await self.of("lifecycle")
             case "correlation_id":
-                return f"{await self.of('subject')}:1"
+                is_request = room.startswith("document-request")
+                return await self.of("request") if is_request else f"{await self.of('subject')}:1"
             case "yaml":
                 self._count += 1
                 return lifecycle(f"y-{self.side.message}-{self._count}", self.side.wait)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 NO_SUCH_PID = 900_000_000
 LEASE: Micros = int(LEASE_SECONDS * SECOND)
-GATHERED = frozenset({"Signals._reach"})
+GATHERED = frozenset({"Signals._reach", "LifecycleRecovery._woken"})
 """Tasks whose failure is told to those who wait for them."""
 RUNNING: contextvars.ContextVar[Process | None] = contextvars.ContextVar("running", default=None)
 """The process on whose behalf the current task runs: what it starts dies with it."""

@@ -24,8 +24,8 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_EVERYONE, """
         audit.export call.list call.read dead-letter.list draft.read event.read incident.list instance.list
         instance.read lifecycle.list lifecycle.read overview.read pack.list pack.read parked.list process.list
-        process.read runbook.list runbook.read session.read task.list task.read verb.list verb.read document.list
-        document.read
+        process.read request.read runbook.list runbook.read session.read task.list task.read verb.list
+        verb.read document.list document.read
     """),
     (_roles("author", "operator"), "runbook.draft runbook.extend runbook.plan runbook.start verb.call"),
     (_roles("operator"), """
@@ -33,8 +33,8 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
         dead-letter.replay incident.retry incident.traceback instance.cancel instance.migrate instance.modify
         instance.resolve instance.resume instance.retry instance.start instance.suspend lifecycle.cancel lifecycle.look
         lifecycle.migrate lifecycle.resolve lifecycle.start message.correlate message.publish metrics.read
-        parked.token progress.send runbook.cancel runbook.compensate runbook.retry runbook.seal runbook.skip signal.send
-        task-result.send task.reassign
+        parked.token progress.send request.submit request.token runbook.cancel runbook.compensate
+        runbook.retry runbook.seal runbook.skip signal.send task-result.send task.reassign
     """),
     (_roles("operator", "reviewer"), "document.content"),
     (_roles("operator", "author"), "document.create document.receive document.upload"),

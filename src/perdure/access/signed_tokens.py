@@ -23,9 +23,12 @@ SESSION: Final = b"perdure session 1"
 CSRF: Final = b"perdure csrf 1"
 LOGIN: Final = b"perdure login 1"
 LINK: Final = b"perdure link 1"
+REQUEST: Final = b"perdure request 1"
 
 WAIT_PREFIX = "wait_"
 WAIT_OPERATIONS = ("completion.send", "progress.send")
+REQUEST_PREFIX = "request_"
+REQUEST_OPERATIONS = ("request.read", "request.submit")
 SESSION_SECONDS = 8 * 3600
 LOGIN_SECONDS = 600
 LINK_SECONDS = 300
@@ -77,6 +80,15 @@ class WaitName(msgspec.Struct, frozen=True):
     """Who had the token made, with who stands behind them."""
 
 
+class RequestName(msgspec.Struct, frozen=True, array_like=True):
+    """Which request for a document a token answers, until when, and who had the token made."""
+
+    tenant: str
+    correlation_id: str
+    expires_at: Micros
+    makers: tuple[str, ...] = ()
+
+
 # --- waits ------------------------------------------------------------------------------------------------------------
 
 
@@ -108,6 +120,30 @@ def wait_principal(name: WaitName) -> Principal:
     return Principal(
         name.tenant, f"wait:{name.key}"[:200], "service", frozenset({"operator"}), operations=WAIT_OPERATIONS,
         via="wait", behind=name.makers,
+    )  # fmt: skip
+
+
+# --- requests for documents -------------------------------------------------------------------------------------------
+
+
+def request_token(secret: bytes, name: RequestName) -> str:
+    """What a client shows to see one request for a document and to answer it; worth nothing once that is over."""
+    return REQUEST_PREFIX + _sealed(secret, REQUEST, name)
+
+
+def read_request_token(secret: bytes, token: str, now: Micros) -> RequestName | None:
+    """The request that a token was made for; None when it was not signed here, or its time is over."""
+    if not token.startswith(REQUEST_PREFIX):
+        return None
+    name = _opened(secret, REQUEST, token.removeprefix(REQUEST_PREFIX), RequestName)
+    return name if name is not None and now < name.expires_at else None
+
+
+def request_principal(name: RequestName) -> Principal:
+    """Whoever shows the token of a request: may see what is asked and hand it in, and no more than who had it made."""
+    return Principal(
+        name.tenant, f"request:{name.correlation_id}"[:200], "service", frozenset({"operator"}),
+        operations=REQUEST_OPERATIONS, via="wait", behind=name.makers, expires_at=name.expires_at,
     )  # fmt: skip
 
 

@@ -41,6 +41,7 @@ from perdure.app.runbooks.runbooks import RunbookOperations
 from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runtime import Role, Runtime
 from perdure.app.task_results.bus_doors import BusDoors
+from perdure.app.task_results.verbs import WorkflowVerbs, with_workflow_verb
 from perdure.app.tasks.tasks import TaskOperations
 from perdure.app.wait_permissions import WaitPermissions, letter_of
 from perdure.app.webhooks.dispatch import WebhookDispatcher, with_delivery_verb
@@ -157,6 +158,8 @@ class Perdure(CallDesk, MessageDesk):
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
         table = project_guards(guards) if role != "reader" else readable_guards(guards)
         guarded = load_project_lifecycles(definitions, lifecycles, table) if role != "reader" else []
+        if guarded or catalogue.documents:
+            catalogue = with_workflow_verb(catalogue)
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
         registry = HandlerRegistry.collect(list(packages), catalogue, bound) if role != "reader" else HandlerRegistry()
@@ -166,6 +169,7 @@ class Perdure(CallDesk, MessageDesk):
             sealer=sealer_for(url, seal_key_file, time, seal_every_seconds), blobs=str(blobs), guards=table,
         )  # fmt: skip
         DocumentVerbs(runtime).bind(registry)
+        WorkflowVerbs(runtime).bind(registry)
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
         runtime.packs = PackOperations([Path(each) for each in packs])
         runtime.hooks = hooks or Hooks()

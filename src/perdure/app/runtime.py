@@ -14,6 +14,7 @@ from perdure.app.documents.checks import VersionChecks
 from perdure.app.documents.duties import DocumentDuties
 from perdure.app.documents.facts import DocumentFacts
 from perdure.app.documents.references import SCHEMES, DocumentReferences
+from perdure.app.documents.request_answers import RequestAnswers
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
 from perdure.app.lifecycles.fact_sources import LifecycleFacts, RunbookFacts, VerbFacts
@@ -28,7 +29,7 @@ from perdure.app.processes.project_models import ProjectModels
 from perdure.app.task_results.bus_doors import BusDoors
 from perdure.app.task_results.queue_door import QueueDoor
 from perdure.app.task_results.result_intake import ResultIntake
-from perdure.blobs.storage_selection import default_place, open_blobs
+from perdure.blobs.storage_selection import open_blobs
 from perdure.buses.bus_selection import Buses
 from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
@@ -141,7 +142,7 @@ class Runtime:
         self.intake = Inbox(self.conductor, sources)
         self.upkeep = Recovery(self.conductor, sources)
         self.upkeep.receive((FANOUT,), self.intake.fan_out.go_on)
-        self.blobs = open_blobs(blobs or default_place(driver.url), sources.now)
+        self.blobs = open_blobs(blobs, driver.url, sources.now)
         self.document_duties = DocumentDuties(self)
         self.computations = Computations(has_threads=not is_driven)
         self.definitions = Definitions(self.kernel, self.store, catalogue, plans, given, self.computations.run)
@@ -179,7 +180,7 @@ class Runtime:
         definitions = LifecycleDefinitions(self.kernel, self.store)
         instances = LifecycleInstances(self.kernel, self.store, machine, definitions, self.facts, self.sources)
         answers = VerbFacts(self.conductor, self.store)
-        papers = DocumentFacts(self.store.documents)
+        papers = DocumentFacts(self.store.documents, self.catalogue.reasons)
         for source in (papers, RecordFacts(self.store), LifecycleFacts(instances), RunbookFacts(self.kernel), answers):
             self.facts.add(source)
         definitions.check = LifecycleChecks(self.catalogue, machine.table, self.facts).findings
@@ -198,6 +199,7 @@ class Runtime:
         self.upkeep.wake = self._wake.set
         self.upkeep.join(DocumentMachine.kind, self.document_duties)
         self.document_duties.checks = VersionChecks(self)
+        self.request_answers = RequestAnswers(self, is_driven=self.is_driven or self.role == "reader")
         for scheme in SCHEMES:
             self.router.register(scheme, DocumentReferences(self), Bounds())
         self.kernel.hear((VersionReceived, BlobScanned), lambda aggregate, entry: self._wake.set())
@@ -350,6 +352,7 @@ class Runtime:
             self._renewing.cancel()
             await asyncio.gather(self._renewing, return_exceptions=True)
         await self.engine.drain()
+        await self.request_answers.drain()
         await self.lifecycle_upkeep.drain()
         await self.kernel.drain()
         await self.conductor.finish_jobs(0)
@@ -368,6 +371,7 @@ class Runtime:
             self._elsewhere.cancel()
             await asyncio.gather(self._elsewhere, return_exceptions=True)
         await self.driver.close()
+        await self.blobs.close()
 
     def store_changed(self) -> asyncio.Future[bool]:
         """Done when another process may have committed, or it is time to look anyway; shared, so do not cancel it."""

@@ -5,6 +5,7 @@
 | `<tenant's digest>/<2 letters>/<62 letters>` | a blob |
 | `incoming/<letters>` | content that is still coming |
 | `<tenant's digest>/<2 letters>/<62 letters>.leaving` | a blob that is about to be removed |
+| `uploads/…` | parts of unfinished uploads |
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from perdure.blobs.content_parts import PART_BYTES, Digests, checked, damaged
-from perdure.documents.ports import BlobFound, BlobStored
+from perdure.documents.ports import BlobFound, BlobStored, ObjectFound
 from perdure.errors import StoreFullError, StoreUnavailableError
 from perdure.sources import Micros, fresh_secret
 
@@ -34,10 +36,12 @@ T = TypeVar("T")
 class FolderStorage:
     """Implements `Blobs`. Whoever can read the folder can read the content: it is made for its owner alone."""
 
-    def __init__(self, folder: Path, now: Callable[[], Micros]) -> None:
-        """`now` is the clock that the age of blobs is counted by."""
+    def __init__(self, folder: Path, now: Callable[[], Micros], *, is_temporary: bool = False) -> None:
+        """`now` is the clock that the age of blobs is counted by. A temporary folder is removed at the end."""
         self._folder = folder
         self._now = now
+        self._is_temporary = is_temporary
+        self.objects = FolderObjects(folder, self._done)
 
     async def put(self, tenant: str, content: AsyncIterator[bytes], most: int) -> BlobStored:
         digests = Digests(most)
@@ -92,6 +96,10 @@ class FolderStorage:
     async def tidy(self, before: Micros) -> int:
         return await self._done(lambda: _tidy(self._folder, before))
 
+    async def close(self) -> None:
+        if self._is_temporary:
+            await asyncio.to_thread(shutil.rmtree, self._folder, True)
+
     def _place(self, tenant: str, hash: bytes) -> Path:
         return _inside(self._folder / tenant_folder(tenant), hash)
 
@@ -105,6 +113,29 @@ class FolderStorage:
                 raise StoreFullError("write to", "folder of blobs", place, fact, "Free some space.") from error
             hint = "Check that the folder exists and is writable."
             raise StoreUnavailableError("use", "folder of blobs", place, fact, hint) from error
+
+
+class FolderObjects:
+    """Implements `SmallObjects`: each one a file, written beside and linked to its name, which only one can be."""
+
+    def __init__(self, folder: Path, done: Callable[[Callable[[], Any]], Awaitable[Any]]) -> None:
+        self._folder = folder
+        self._done = done
+
+    async def create(self, name: str, data: bytes) -> bool:
+        written: bool = await self._done(lambda: _create(self._folder, name, data))
+        return written
+
+    async def fetch(self, name: str) -> bytes | None:
+        found: bytes | None = await self._done(lambda: _fetched(self._folder / name))
+        return found
+
+    async def listed(self, prefix: str) -> list[ObjectFound]:
+        found: list[ObjectFound] = await self._done(lambda: list(_objects(self._folder, prefix)))
+        return found
+
+    async def delete(self, name: str) -> None:
+        await self._done(lambda: _delete(self._folder, name))
 
 
 def tenant_folder(tenant: str) -> str:
@@ -161,8 +192,8 @@ def _described(path: Path, hash: bytes, now: Micros) -> BlobStored | None:
         os.utime(file.fileno(), ns=(now * 1000, now * 1000))
         while data := file.read(PART_BYTES):
             digests.take(data)
-    stored = digests.stored()
-    return stored if stored.hash == hash else None
+    stored = digests.stored() if digests.size else None
+    return stored if stored is not None and stored.hash == hash else None
 
 
 def _fault(path: Path, hash: bytes) -> str:
@@ -225,3 +256,48 @@ def _tidy(folder: Path, before: Micros) -> int:
                 path.unlink()
                 removed += 1
     return removed
+
+
+def _create(folder: Path, name: str, data: bytes) -> bool:
+    place, beside = folder / name, folder / INCOMING / fresh_secret().hex()
+    file = _begin(folder, beside)
+    try:
+        with file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place.hardlink_to(beside)
+        _sync(place.parent)
+    except FileExistsError:
+        return False
+    finally:
+        beside.unlink()
+    return True
+
+
+def _fetched(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _objects(folder: Path, prefix: str) -> Iterator[ObjectFound]:
+    found = [path for path in (folder / prefix).rglob("*") if path.is_file()]
+    for path in sorted(found):
+        with suppress(FileNotFoundError):
+            yield ObjectFound(path.relative_to(folder).as_posix(), path.stat().st_size)
+
+
+def _delete(folder: Path, name: str) -> None:
+    """The file, and the folders above it that hold nothing more."""
+    place = folder / name
+    place.unlink(missing_ok=True)
+    for above in place.parents:
+        if above == folder:
+            break
+        try:
+            above.rmdir()
+        except OSError:
+            break

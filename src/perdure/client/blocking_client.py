@@ -129,6 +129,9 @@ class DocumentDesk(Blocking):
     events = called(AsyncDocuments.events)
     erase = called(AsyncDocuments.erase)
     collect = called(AsyncDocuments.collect)
+    request = called(AsyncDocuments.request)
+    request_token = called(AsyncDocuments.request_token)
+    submit_data = called(AsyncDocuments.submit_data)
 
 
 class Listing(Blocking):

@@ -52,8 +52,40 @@ class BlobFound(NamedTuple):
     stored_at: Micros
 
 
+class ObjectFound(NamedTuple):
+    """A small object in a list."""
+
+    name: str
+    size: int
+
+
+class SmallObjects(Protocol):
+    """Objects of a few megabytes at most, under names that the platform makes: parts of unfinished uploads."""
+
+    async def create(self, name: str, data: bytes) -> bool:
+        """Store an object and make it durable; False, and nothing changed, where one of that name is there."""
+        ...
+
+    async def fetch(self, name: str) -> bytes | None:
+        """The bytes of an object; None where there is none."""
+        ...
+
+    async def listed(self, prefix: str) -> list[ObjectFound]:
+        """Every object whose name begins with the words of a prefix, in the order of names."""
+        ...
+
+    async def delete(self, name: str) -> None:
+        """Remove an object; nothing happens where there is none."""
+        ...
+
+
 class Blobs(Protocol):
     """Content-addressed storage of one platform. Names come from hashes alone, never from what somebody wrote."""
+
+    @property
+    def objects(self) -> SmallObjects:
+        """Objects beside the blobs."""
+        ...
 
     async def put(self, tenant: str, content: AsyncIterator[bytes], most: int) -> BlobStored:
         """Store content and make it durable before this returns; refused when it is longer than `most` bytes."""
@@ -84,5 +116,9 @@ class Blobs(Protocol):
         ...
 
     async def tidy(self, before: Micros) -> int:
-        """Remove partial uploads that were begun before a time; how many were."""
+        """Remove content that was begun before a time and never became a blob; how many pieces were."""
+        ...
+
+    async def close(self) -> None:
+        """Give back what the storage holds; files of a store in memory are removed."""
         ...

@@ -14,6 +14,7 @@ from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
 from perdure.app.perdure import Perdure
 from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runtime import Runtime
+from perdure.app.task_results.verbs import WorkflowVerbs, with_workflow_verb
 from perdure.business_calendar import Calendars
 from perdure.durations import later, parse_span
 from perdure.engine import Check
@@ -117,6 +118,9 @@ class Sandbox(Perdure):
         """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
         catalogue = with_document_verbs(load_definitions(definitions, environment, documents))
         table = project_guards(guards)
+        guarded = load_project_lifecycles(definitions, lifecycles, table)
+        if guarded or catalogue.documents:
+            catalogue = with_workflow_verb(catalogue)
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
         runtime = Runtime(
@@ -124,12 +128,12 @@ class Sandbox(Perdure):
             checks=checks, blobs=str(blobs), guards=table,
         )  # fmt: skip
         DocumentVerbs(runtime).bind(registry)
+        WorkflowVerbs(runtime).bind(registry)
         register_resolvers(runtime, registry, resolvers or {})
         runtime.use_calendars(calendars or Calendars())
         await runtime.start()
         try:
             await runtime.deploy_models(load_models(definitions, models), Origin(tenant, principal))
-            guarded = load_project_lifecycles(definitions, lifecycles, table)
             await runtime.deploy_lifecycles(guarded, Origin(tenant, principal))
         except BaseException:
             await runtime.stop()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from perdure.app.documents.views import day_text
 from perdure.documents.ports import DocumentFound, DocumentLists
 from perdure.journal.facts import fact_parts
 from perdure.sources import id_text, iso
+from perdure.verbs.document_types import SHIPPED_REASONS, RejectionReason
 
 MOST = 100
 
@@ -17,20 +19,24 @@ class DocumentFacts:
 
     kind = "document"
 
-    def __init__(self, lists: DocumentLists) -> None:
+    def __init__(self, lists: DocumentLists, reasons: Mapping[str, RejectionReason] = SHIPPED_REASONS) -> None:
         self._lists = lists
+        self._reasons = reasons
 
     async def read(self, tenant: str, key: str) -> Any:
         subject, type = fact_parts(key)
         found = await self._lists.find(tenant, subject=subject, type=type, most=MOST)
-        return {"documents": [_fact(each) for each in found]}
+        return {"documents": [self._fact(each) for each in found]}
 
-
-def _fact(found: DocumentFound) -> dict[str, Any]:
-    row = found.row
-    return {
-        "id": id_text(found.id), "version": row.version, "status": row.status,
-        "valid_from": day_text(row.valid_from), "valid_to": day_text(row.valid_until),
-        "created_at": iso(row.created_at),
-        "verified_at": iso(row.decided_at) if row.status == "verified" else None, "rejection": row.reason or None,
-    }  # fmt: skip
+    def _fact(self, found: DocumentFound) -> dict[str, Any]:
+        row = found.row
+        fact = {
+            "id": id_text(found.id), "version": row.version, "status": row.status,
+            "valid_from": day_text(row.valid_from), "valid_to": day_text(row.valid_until),
+            "created_at": iso(row.created_at),
+            "verified_at": iso(row.decided_at) if row.status == "verified" else None, "rejection": row.reason or None,
+        }  # fmt: skip
+        if row.status == "rejected":
+            reason = self._reasons.get(row.reason)
+            fact["may_ask_again"] = reason is not None and reason.retryable
+        return fact

@@ -15,7 +15,9 @@ from perdure.app.documents.views import (
 )
 from perdure.app.facade.performer import Desk, pages
 from perdure.app.operations import documents as operations
+from perdure.app.operations import requests
 from perdure.app.operations.request_fields import ById, Nothing
+from perdure.app.operations.requests import RequestReceipt, RequestToken, RequestView
 
 
 class DocumentDesk(Desk):
@@ -97,3 +99,18 @@ class DocumentDesk(Desk):
     async def collect(self, *, dry: bool = False) -> CollectedView:
         """Remove blobs that no document refers to."""
         return await self._performer.ask(operations.collect_blobs, operations.CollectBlobs(dry))
+
+    async def request(self, correlation_id: str) -> RequestView:
+        """What somebody is asked for under a correlation id, and what came."""
+        return await self._performer.ask(requests.show_request, requests.NameRequest(correlation_id))
+
+    async def request_token(
+        self, correlation_id: str, *, expires_seconds: int = requests.TOKEN_SECONDS
+    ) -> RequestToken:
+        """A token for the client who was asked; a server signs it."""
+        asked = requests.MakeToken(correlation_id, expires_seconds)
+        return await self._performer.ask(requests.make_request_token, asked)
+
+    async def submit_data(self, correlation_id: str, data: dict[str, Any]) -> RequestReceipt:
+        """Hand in structured data for a request."""
+        return await self._performer.ask(requests.submit_data, requests.SubmitData(data, correlation_id))

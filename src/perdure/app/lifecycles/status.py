@@ -116,7 +116,7 @@ def _form(value: Any) -> Value:
 
 def _blockers(state: Instance, judged: JudgedState, names: Names) -> list[BlockerView]:
     found = [
-        _blocker(state, each, list(judgement.missing), names)
+        _blocker(state, each, list(judgement.missing), names, judgement.holds_off)
         for each, judgement in judged.requirements
         if not judgement.holds
     ]
@@ -129,12 +129,18 @@ def _blockers(state: Instance, judged: JudgedState, names: Names) -> list[Blocke
     return found
 
 
-def _blocker(state: Instance, requirement: Requirement, missing: list[str], names: Names) -> BlockerView:
+def _blocker(
+    state: Instance, requirement: Requirement, missing: list[str], names: Names, holds_off: str = ""
+) -> BlockerView:
     resolution = requirement.resolution
     if resolution is None:
         return BlockerView(requirement.key, requirement.blocker, requirement.description, missing)
     last = next((each for each in reversed(state.tasks) if each.key == requirement.key), None)
     reason = last.error if last is not None and not last.is_open and last.status != "cancelled" else ""
+    reason = reason or holds_off
+    if not reason and not any(each.is_open for each in state.tasks if each.key == requirement.key):
+        asked = tries(state, requirement.key)
+        reason = f"it was asked for {asked} times, as often as it may be" if asked >= resolution.max_attempts else ""
     call = None
     try:
         call = call_text(resolution.verb, resolution.args, names)

@@ -10,7 +10,7 @@ import msgspec
 
 from perdure.access.principal import Principal, Role
 from perdure.access.roles import OPERATIONS, check, refusal
-from perdure.access.signed_tokens import WaitName
+from perdure.access.signed_tokens import RequestName, WaitName
 from perdure.access.verb_reach import may_read
 from perdure.errors import InvariantBroken
 
@@ -62,6 +62,8 @@ class Context(msgspec.Struct, frozen=True):
     """The media type that was said of the content."""
     file_name: str = ""
     """The name that was said of the content."""
+    asked: RequestName | None = None
+    """The request for a document that the principal's token was signed for."""
     is_owner: bool = False
     """The owner of the store asks, who reaches every verb: none is looked up."""
 

@@ -20,6 +20,7 @@ from perdure.app.operations import (
     overview,
     packs,
     processes,
+    requests,
     runbooks,
     tasks,
     verbs,
@@ -57,6 +58,7 @@ TABLE: tuple[Row, ...] = tuple(
         processes,
         tasks,
         documents,
+        requests,
     )
     for row in _declared(module)
 )

@@ -28,6 +28,8 @@ TOLD = (
 """Entries that change what guards know of a document."""
 ARRIVED = "document_arrived"
 """The kind of the notice that a verb is to check a version."""
+ANSWERED = "request_answered"
+"""The kind of the notice that a version came for a request, or was decided on."""
 
 
 class DocumentMachine:
@@ -92,6 +94,10 @@ class DocumentMachine:
             Notice(f"{PREFIX}{letters}/check/{number}/{state.changes}", ARRIVED, StepRoute(number))
             for number in _to_check(entries)
         ]
+        notices += [
+            Notice(f"{PREFIX}{letters}/request/{number}/{state.changes}", ANSWERED, StepRoute(number))
+            for number in _answering(state, entries)
+        ]
         if state.subject and any(isinstance(each, TOLD) for each in entries):
             notices.append(fact_notice(letters, state.changes, [fact_key(self.kind, state.subject, state.type)]))
         return tuple(notices)
@@ -132,6 +138,14 @@ def _to_check(entries: tuple[e.DocumentEntry, ...]) -> list[int]:
         if (isinstance(each, e.VersionReceived) and (each.is_scanned or each.is_extracted))
         or (isinstance(each, e.BlobScanned) and each.is_clean)
     ]
+
+
+def _answering(state: Document, entries: tuple[e.DocumentEntry, ...]) -> list[int]:
+    """Versions that came for a request, or that were decided on and had come for one."""
+    numbers = [
+        each.number for each in entries if isinstance(each, e.VersionReceived | e.VersionVerified | e.VersionRejected)
+    ]
+    return [number for number in dict.fromkeys(numbers) if state.versions[number - 1].correlation]
 
 
 def _timers(state: Document) -> tuple[TimerRow, ...]:

@@ -18,7 +18,10 @@ def _judge(params: Params, facts: Facts, now: int) -> Judgement:
     times = min((each.changes_at for each in judged if each.changes_at), default=0)
     if count >= wanted:
         return Judgement(True, (), times)
-    return Judgement(False, (f"{count} of {wanted} documents '{type}' are {params['status']}",), times)
+    waiting = sum(not each.holds and bool(each.holds_off) for each in judged)
+    holds_off = f"{waiting} documents '{type}' came and wait for a decision" if count + waiting >= wanted else ""
+    missing = f"{count} of {wanted} documents '{type}' are {params['status']}"
+    return Judgement(False, (missing,), times, holds_off=holds_off)
 
 
 KIND = GuardKind(

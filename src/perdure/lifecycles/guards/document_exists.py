@@ -59,7 +59,7 @@ def judge_document(type: str, document: dict[str, Any], params: Params, now: int
     wanted, status = params["status"], document["status"]
     if status != wanted and not (wanted == "received" and status in ("pending", "verified")):
         reason = f" ({document['rejection']})" if document.get("rejection") else ""
-        return closed(f"document '{type}' is {status}{reason}, not {wanted}")
+        return closed(f"document '{type}' is {status}{reason}, not {wanted}", holds_off=_holds_off(type, document))
     begins, ends = _day(document.get("valid_from")), _day(document.get("valid_to"))
     if begins > now:
         return closed(f"document '{type}' is valid only from {document['valid_from']}", changes_at=begins)
@@ -72,6 +72,15 @@ def judge_document(type: str, document: dict[str, Any], params: Params, now: int
             return closed(f"document '{type}' is older than {days} days")
         limits.append(since + days * DAY)
     return Judgement(True, (), min(limits, default=0))
+
+
+def _holds_off(type: str, document: dict[str, Any]) -> str:
+    """Why the subject is not asked again: people look at what came, or it was rejected for good."""
+    if document["status"] == "pending" and document["version"]:
+        return f"document '{type}' came and waits for a decision"
+    if document["status"] == "rejected" and document.get("may_ask_again") is False:
+        return f"document '{type}' was rejected for {document['rejection']}, for which nobody is asked again"
+    return ""
 
 
 def _day(text: str | None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perdure.journal.facts import fact_key
 from perdure.lifecycles.guards.document_exists import MAX_AGE, STATUS, SUBJECT, judge_type
-from perdure.lifecycles.guards.guard_kind import Facts, GuardKind, Judgement, Parameter, Params
+from perdure.lifecycles.guards.guard_kind import Facts, GuardKind, Judgement, Parameter, Params, all_hold_off
 
 
 def _facts(params: Params) -> tuple[str, ...]:
@@ -15,7 +15,8 @@ def _judge(params: Params, facts: Facts, now: int) -> Judgement:
     judged = [judge_type(each, params, facts, now) for each in params["document_types"]]
     missing = tuple(text for each in judged for text in each.missing)
     times = [each.changes_at for each in judged if each.changes_at]
-    return Judgement(all(each.holds for each in judged), missing, min(times, default=0))
+    holds = all(each.holds for each in judged)
+    return Judgement(holds, missing, min(times, default=0), holds_off=all_hold_off(judged))
 
 
 KIND = GuardKind(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -30,13 +30,16 @@ class Parameter(msgspec.Struct, frozen=True):
 class Judgement(msgspec.Struct, frozen=True):
     """Whether a guard holds, every piece that is missing, and when time alone may change that (0: never).
 
-    An undecided guard is closed, and so is `not` around it: what could not be looked at opens nothing.
+    An undecided guard is closed, and so is `not` around it: what could not be looked at opens nothing. `holds_off` says
+    why nobody is asked again by itself for now: what was asked for is there and waits for a decision, or was refused
+    for good.
     """
 
     holds: bool
     missing: tuple[str, ...] = ()
     changes_at: int = 0
     is_undecided: bool = False
+    holds_off: str = ""
 
 
 HOLDS = Judgement(True)
@@ -67,8 +70,14 @@ class GuardKind(msgspec.Struct, frozen=True):
         return {**defaults, **params}
 
 
-def closed(*missing: str, changes_at: int = 0) -> Judgement:
-    return Judgement(False, missing, changes_at)
+def closed(*missing: str, changes_at: int = 0, holds_off: str = "") -> Judgement:
+    return Judgement(False, missing, changes_at, holds_off=holds_off)
+
+
+def all_hold_off(judged: Sequence[Judgement]) -> str:
+    """Why nobody is asked again for several guards together: each one that is closed has a reason."""
+    reasons = [each.holds_off for each in judged if not each.holds]
+    return "; ".join(reasons) if reasons and all(reasons) else ""
 
 
 def undecided(missing: str) -> Judgement:

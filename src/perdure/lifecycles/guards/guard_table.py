@@ -17,7 +17,7 @@ from perdure.lifecycles.guards import (
     runbook_state,
 )
 from perdure.lifecycles.guards.field_present import CONTEXT
-from perdure.lifecycles.guards.guard_kind import Facts, GuardKind, Judgement, undecided
+from perdure.lifecycles.guards.guard_kind import Facts, GuardKind, Judgement, all_hold_off, undecided
 from perdure.lifecycles.machine.definition import Guard
 from perdure.lifecycles.machine.names import Names, UnknownName, resolved
 
@@ -136,7 +136,9 @@ def _combined(guard: Guard, judged: list[Judgement]) -> Judgement:
     match guard.kind:
         case "all":
             is_false = any(not each.holds and not each.is_undecided for each in judged)
-            return Judgement(holding == len(judged), missing, times, has_open and not is_false)
+            return Judgement(
+                holding == len(judged), missing, times, has_open and not is_false, all_hold_off(judged)
+            )  # fmt: skip
         case "any" | "count":
             wanted = int(guard.params["at_least"]) if guard.kind == "count" else 1
             if holding >= wanted:
@@ -144,7 +146,7 @@ def _combined(guard: Guard, judged: list[Judgement]) -> Judgement:
             text = (
                 f"one of: {'; '.join(missing)}" if wanted == 1 else f"{holding} of {wanted} hold: {'; '.join(missing)}"
             )
-            return Judgement(False, (text,), times, has_open)
+            return Judgement(False, (text,), times, has_open, all_hold_off(judged))
         case _:
             if has_open and not holding:
                 return Judgement(False, missing, times, True)

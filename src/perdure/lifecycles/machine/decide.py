@@ -222,7 +222,7 @@ def _rest(at: Setting, state: Instance, view: c.View, judged: JudgedState) -> tu
     asked = [
         _requested(at, state, requirement)
         for requirement, judgement in judged.requirements
-        if not judgement.holds and _asks_itself(state, requirement)
+        if not judgement.holds and not judgement.holds_off and _asks_itself(state, requirement)
     ]
     return (noted, *over, *asked)
 

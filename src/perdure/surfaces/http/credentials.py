@@ -9,7 +9,15 @@ from msgspec.structs import replace
 
 from perdure.access.api_key_text import PREFIX
 from perdure.access.principal import Principal, local
-from perdure.access.signed_tokens import Session, is_csrf, read_session, read_wait_token, wait_principal
+from perdure.access.signed_tokens import (
+    Session,
+    is_csrf,
+    read_request_token,
+    read_session,
+    read_wait_token,
+    request_principal,
+    wait_principal,
+)
 from perdure.app.access.api_keys import KeyOperations
 from perdure.app.configuration.server import ServerConfig
 from perdure.sources import Sources
@@ -95,6 +103,10 @@ class Credentials:
         return found
 
     def _waiting(self, scope: Any, text: str) -> Principal | None:
+        request = read_request_token(self._secret, text, self._sources.now())
+        if request is not None:
+            scope["state"]["asked"] = request
+            return request_principal(request)
         name = read_wait_token(self._secret, text)
         if name is None:
             return None

@@ -103,7 +103,8 @@ def _context(request: JsonRequest, row: Row) -> Context:
     seen = seen_versions(request.header(b"if-match")) if row.guard else None
     key = own_key(principal, request.header(b"idempotency-key") or "") if row.repeat == "domain" else ""
     perdure, wait = perdure_for(request, principal), request.own.get("wait")
-    return Context(perdure, principal, seen, key, wait, state.secret, state.public_keys)
+    asked = request.own.get("asked")
+    return Context(perdure, principal, seen, key, wait, state.secret, state.public_keys, asked=asked)
 
 
 def seen_versions(wanted: str | None) -> frozenset[int] | None:
