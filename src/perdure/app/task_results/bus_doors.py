@@ -12,7 +12,9 @@ from perdure.buses.bus_settings import ResultSource
 from perdure.buses.delivery_loop import DeliveryLoop
 from perdure.buses.delivery_outcome import Taken
 from perdure.errors import BusUnavailableError
+from perdure.lifecycles.instances import TASK_RESULT
 from perdure.sources import fresh_secret
+from perdure.work.dead_letter_limit import MOST_LETTERS
 
 if TYPE_CHECKING:
     from perdure.app.runtime import Runtime
@@ -25,6 +27,14 @@ class SourceStatus(msgspec.Struct, frozen=True):
     group: str
     lag: int | None
     trouble: str = ""
+
+
+class BusStatus(msgspec.Struct, frozen=True):
+    """All sources of task results, rows of the queue that wait, and dead letters of results; counts end at 10,000."""
+
+    sources: list[SourceStatus]
+    queued: int
+    parked: int
 
 
 class BusDoors:
@@ -66,6 +76,13 @@ class BusDoors:
         paused = {each.name: each.paused for each in self._loops}
         for each in await statuses(self._runtime):
             metrics.bus_source(each.name, each.lag, bool(each.trouble or paused.get(each.name)))
+
+
+async def status_of(runtime: Runtime, tenant: str) -> BusStatus:
+    """How far task results have come, for one tenant."""
+    letters = await runtime.store.dead_letters(tenant, MOST_LETTERS)
+    parked = sum(each.kind == TASK_RESULT for each in letters)
+    return BusStatus(await statuses(runtime), await runtime.store.task_results.count(MOST_LETTERS), parked)
 
 
 async def statuses(runtime: Runtime) -> list[SourceStatus]:
