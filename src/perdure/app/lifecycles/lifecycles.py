@@ -43,6 +43,7 @@ from perdure.lifecycles.task_results import TaskResult
 from perdure.moments import iso
 from perdure.payload import digest_text
 from perdure.sources import id_text, parse_id
+from perdure.verbs.definition import same_verb_name
 
 if TYPE_CHECKING:
     from perdure.app.runtime import Runtime
@@ -121,6 +122,10 @@ class LifecycleOperations:
         """Refuse a result of what people or a process decide: that is the answer of their call, and of nobody else."""
         aggregate = await self._instances.read(result.correlation_id.partition(":")[0], self._origin)
         task = aggregate.state.task(result.correlation_id)
+        if task is not None and result.verb and same_verb_name(result.verb) != same_verb_name(task.verb):
+            fact = f"it is one of '{task.verb}', not of '{result.verb[:80]}'"
+            hint = "Name the verb that asked for it, or none."
+            raise RejectedError(Rejection("invalid", "complete", "task", result.correlation_id[:200], fact, hint))
         verb = self._runtime.catalogue.find(task.verb) if task is not None and task.is_open else None
         how = verb.definition.execution if verb is not None else None
         if how is not None and (how.task is not None or how.process is not None):
