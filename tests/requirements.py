@@ -38,7 +38,7 @@ REQUIREMENTS: dict[str, str] = {
     "V36": "By no road does anybody start, see or approve more than they may: grave work, narrow keys, four eyes.",
     "V37": "What comes from outside never replaces what the process knows; known values are shown, not asked.",
     "V34": "Incidents, used-up attempts, messages, timers and cancellations are events of the step, with their keys.",
-    "V38": "Each step says how it is carried, and a message can be correlated by the id of its call or step.",
+    "V38": "Each step says how it is carried and links to its task; a message can name its call or step as the key.",
     "V30": "A call can be handed out as one document that says what happened, and anybody can check it offline.",
     "X1": "A verb is sync or durable by declaration; an environment can replace its handler without touching callers.",
     "X2": "Running a verb gives you its value, or tells you that it is parked and what it waits for.",
@@ -67,7 +67,10 @@ REQUIREMENTS: dict[str, str] = {
     "X25": "A completion can bring a result, a failure or an expiry, and a failure ends the step with its reason.",
     "X26": "After a failure the rest goes on as you said: stop, continue, ask a person, or let a decision find a way.",
     "X27": "Whoever holds the key of a wait can post progress: it is shown, and it never ends the wait.",
-    "X28": "A runbook that fails says which step failed, and why.",
+    "X28": (
+        "A runbook that fails says which step and why; a decision is told which one it is and what else could be tried;"
+        " a handler that you name spawns a durable verb."
+    ),
     "T1": "A lifecycle says in YAML which states a client passes and what each requires; every move is in its history.",
     "T2": "A closed guard names what is missing and the call that would bring it; what is asked for expires.",
     "T5": "An answer that opens a guard moves the instance at once, as far as it can go.",

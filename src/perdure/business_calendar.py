@@ -62,6 +62,14 @@ class BusinessCalendar(msgspec.Struct, frozen=True):
         reached = datetime.combine(day, datetime.min.time()) + timedelta(microseconds=within)
         return (reached.replace(tzinfo=local.tzinfo).astimezone(UTC) - _EPOCH) // timedelta(microseconds=1)
 
+    def day_after(self, day: date, days: int) -> date:
+        """So many business days after a day; one without work counts from the next day with some."""
+        if self.hours_of(day) is None:
+            day = self._next(day)
+        for _ in range(days):
+            day = self._next(day)
+        return day
+
     def local(self, moment: int) -> datetime:
         """A moment as the clocks there show it."""
         return (_EPOCH + timedelta(microseconds=moment)).astimezone(ZoneInfo(self.zone))
@@ -106,6 +114,10 @@ class Calendars:
         fact = "there is none of that name" if wanted else "none is named as the default"
         hint = there if wanted or not self.known else f"Name one: 5 business days in {next(iter(self.known))}. {there}"
         raise CalendarError("count business days by", "calendar", wanted or "default", fact, hint)
+
+    def day(self, asked: BusinessDays, begin: date) -> date:
+        """The day that is so many business days after another."""
+        return self.named(asked.calendar).day_after(begin, asked.days)
 
     def due(self, asked: BusinessDays, now: int) -> int:
         """When so many business days from now are over."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, NamedTuple, assert_never
+from collections.abc import Awaitable, Callable
+from itertools import zip_longest
+from typing import Any, Literal, NamedTuple, assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -67,6 +68,18 @@ class TaskContract(msgspec.Struct, frozen=True):
     """Whether agents may have it, too. Definitions that do not say so keep the hash they had before one could."""
 
 
+class Given(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The answer of one person to a task that asks somebody of each of several groups."""
+
+    group: str
+    by: str
+    answer: bytes
+    """The answer by its hash: that of everybody has to be the same."""
+    seen: str
+    at: int = 0
+    behind: tuple[str, ...] = ()
+
+
 class HumanTask(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A task as it stands. Everything that was declared by a flag or an argument was frozen when it opened."""
 
@@ -94,6 +107,8 @@ class HumanTask(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Others who asked, when four eyes are needed: who drafted, changed or extended it, and who made their keys."""
     agents: bool = False
     """Whether agents may have it: it says so, or names one of them."""
+    given: tuple[Given, ...] = ()
+    """The answers so far, where somebody of each of several groups is asked."""
 
     @property
     def is_open(self) -> bool:
@@ -158,9 +173,11 @@ def claim(task: HumanTask, who: Person, key: str) -> Answer:
 
 
 def unclaim(task: HumanTask, who: Person, key: str) -> Answer:
-    """Give it back to everyone it was for. Given back already, it stays as it is."""
+    """Give it back to everyone it was for, with an answer that waits for others. Given back, it stays as it is."""
     if refused := _over(task, "give back", key) or _pretence(who, "give back", key):
         return refused
+    if taken := withdrawn(task, who):
+        return without(task, taken)
     if not task.claimed_by:
         return task
     if task.claimed_by != who.name and not who.override:
@@ -195,24 +212,142 @@ def unanswerable(task: HumanTask, who: Person, key: str) -> Rejection | None:
     return _refusal(task, who, "complete", key)
 
 
+# --- somebody of each of several groups -----------------------------------------------------------------------------
+#
+# | an answer | becomes |
+# |---|---|
+# | of somebody of a group that is awaited, while others are awaited too | one half: the task stays open |
+# | the same, of the last group | the end of the task |
+# | another one than the first | refused; who gave the first may take it back |
+# | on other data than the first | the first half anew: what was given before counts no longer |
+# | of somebody who has answered, or of a key they made | refused |
+
+
+def joint_groups(groups: tuple[str, ...]) -> tuple[str, ...]:
+    """The groups joined by `+`: somebody of each has to answer. Empty where one answer is enough."""
+    return tuple(dict.fromkeys(name for each in groups if "+" in each for name in gate_groups(each)))
+
+
+def joint_fault(text: str) -> str:
+    """What is wrong with groups joined by `+`; empty when nothing is."""
+    if "+" not in text:
+        return ""
+    names = [each.strip() for each in text.split("+")]
+    if not all(names):
+        return "a group beside + has no name"
+    if len({*names}) < len(names):
+        return "a group stands there twice"
+    return "some groups are joined by + and others by a comma" if "," in text else ""
+
+
+def awaited_groups(task: HumanTask) -> tuple[str, ...]:
+    """Those of the joint groups that nobody has answered for."""
+    done = {each.group for each in task.given}
+    return tuple(name for name in joint_groups(task.groups) if name not in done)
+
+
+def other_groups(task: HumanTask) -> tuple[str, ...]:
+    """The groups whose members may answer for any: all of them where none are joined, and those it escalated to."""
+    return tuple(each for each in task.groups if "+" not in each)
+
+
+def joint_progress(given: tuple[tuple[str, str], ...], awaited: tuple[str, ...]) -> str:
+    """How far several groups have come, in words; empty before anybody of them has answered."""
+    if not given:
+        return ""
+    told = ", ".join(f"{by} answered for {group}" for group, by in given)
+    return f"{told}; {' and '.join(f'one of {group}' for group in awaited)} is awaited" if awaited else told
+
+
+def joint_state(task: HumanTask) -> str:
+    """How far the groups of a task have come, in words."""
+    return joint_progress(tuple((each.group, each.by) for each in task.given), awaited_groups(task))
+
+
+def outlived(task: HumanTask, seen: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """What has changed since the answers so far were given."""
+    return changed_parts(task.given[0].seen, seen, names) if task.given else ()
+
+
+def is_last(task: HumanTask, seen: str) -> bool:
+    """Whether one more answer ends it, given on what is to be seen now."""
+    awaited = awaited_groups(task)
+    return not awaited or (len(awaited) == 1 and all(each.seen == seen for each in task.given))
+
+
+def give(task: HumanTask, who: Person, answer: bytes, seen: str, now: int, key: str) -> Answer:
+    """The task with one more answer; a rejection when that differs from those before."""
+    other = next((each for each in task.given if each.answer != answer), None)
+    if other is not None:
+        fact = f"'{other.by}' of {other.group} gave another answer"
+        hint = "Agree on one answer; who gave the other takes it back with `perdure tasks unclaim`."
+        return Rejection("wrong_state", "complete", "task", key, fact, hint)
+    given = Given(place_of(task, who.name, who.groups) or awaited_groups(task)[0], who.name, answer, seen, now)
+    return with_given(task, replace(given, behind=who.behind))
+
+
+def with_given(task: HumanTask, given: Given) -> HumanTask:
+    """The task after an answer that others have to confirm: nobody holds it any more."""
+    return replace(task, state="open", claimed_by="", given=(*task.given, given))
+
+
+def without(task: HumanTask, names: tuple[str, ...]) -> HumanTask:
+    """The task without the answers of some people."""
+    return replace(task, given=tuple(each for each in task.given if each.by not in names))
+
+
+def withdrawn(task: HumanTask, who: Person) -> tuple[str, ...]:
+    """The people whose answers are taken back: one's own; all, by an administrator, once nobody has claimed it."""
+    is_all = bool(who.override) and not task.claimed_by
+    return tuple(each.by for each in task.given if is_all or each.by == who.name)
+
+
+def place_of(task: HumanTask, name: str, groups: tuple[str, ...]) -> str:
+    """The group that somebody answers for: one of their own that is awaited, else any for whom it escalated to."""
+    awaited = awaited_groups(task)
+    own = next((each for each in awaited if each in groups), "")
+    is_named = name in (task.assignee, *task.users) or any(each in groups for each in other_groups(task))
+    return own or (awaited[0] if awaited and is_named else "")
+
+
+def _gave(task: HumanTask, who: Person) -> Given | None:
+    """The answer that somebody, or who stands behind them, has given already."""
+    names = {who.name, *who.behind}
+    return next((each for each in task.given if not names.isdisjoint((each.by, *each.behind))), None)
+
+
 # --- what was seen ----------------------------------------------------------------------------------------------------
 
-OF_TASK = ("payload", "process")
-OF_CALL = ("arguments", "proposal")
-OF_GATE = ("plan", "arguments")
+OF_TASK = ("payload", "process", "documents")
+OF_CALL = ("arguments", "proposal", "documents")
+OF_GATE = ("plan", "arguments", "documents")
+"""The parts of what is seen; that of documents is left out where none are referred to."""
+ShownDocuments = Callable[[str, Callable[[], Awaitable[Any]]], Awaitable[bytes]]
+"""The hash of the documents of a tenant that data, read when they are wanted, refer to; empty where they do to none."""
 
 
-def seen_of(*hashes: bytes) -> str:
+def seen_of(*hashes: bytes, documents: bytes = b"") -> str:
     """What somebody sees who looks at a task, by the hashes of its parts."""
-    return ".".join(each.hex() for each in hashes)
+    return ".".join(each.hex() for each in (hashes if not documents else (*hashes, documents)))
+
+
+def without_documents(seen: str) -> str:
+    """What was seen beside documents, for those who cannot read them."""
+    return ".".join(seen.split(".")[:2])
+
+
+def documents_in(seen: str) -> str:
+    """The part of what was seen that stands for documents; empty where there were none."""
+    return ".".join(seen.split(".")[2:])
 
 
 def changed_parts(seen: str, now: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """The parts of a task that are not what somebody saw; all of them where that cannot be read."""
     before, after = seen.split("."), now.split(".")
-    if len(before) != len(after):
-        return names
-    return tuple(name for name, one, other in zip(names, before, after, strict=True) if one != other)
+    if not len(names) - 1 <= len(before) <= len(names):
+        return names[: len(after)]
+    pairs = zip_longest(before, after, fillvalue="")
+    return tuple(name for name, (one, other) in zip(names, pairs, strict=False) if one != other)
 
 
 def outdated(seen: str, now: str, names: tuple[str, ...], do: str, thing: str, key: str) -> Rejection | None:
@@ -256,7 +391,8 @@ def climbed(task: HumanTask, rung: Rung) -> HumanTask:
 
 def handed(task: HumanTask, to: str, groups: tuple[str, ...] = ()) -> HumanTask:
     """In other hands, claimed by nobody; without groups those it was for stay as they were."""
-    return replace(task, state="open", assignee=to, groups=groups or task.groups, claimed_by="")
+    given = () if groups else task.given
+    return replace(task, state="open", assignee=to, groups=groups or task.groups, claimed_by="", given=given)
 
 
 def ended(task: HumanTask, state: Literal["completed", "expired", "cancelled"], now: int, by: str = "") -> HumanTask:
@@ -276,7 +412,9 @@ ASK = "Ask them, or let an administrator act with a reason."
 
 def is_for(task: HumanTask, name: str, groups: tuple[str, ...] = ()) -> bool:
     """Whether it is in somebody's list: theirs, their group's, or anyone's."""
-    return bool(name) and not asked(task, name) and not is_withheld(task, name) and _has(task, name, groups)
+    if not name or asked(task, name) or is_withheld(task, name):
+        return False
+    return _gave(task, Person(name)) is None and _has(task, name, groups)
 
 
 def asked(task: HumanTask, name: str, behind: tuple[str, ...] = ()) -> str:
@@ -292,6 +430,8 @@ def _has(task: HumanTask, name: str, groups: tuple[str, ...]) -> bool:
         return task.claimed_by == name
     if not (task.assignee or task.groups or task.users):
         return True
+    if joint_groups(task.groups):
+        return bool(place_of(task, name, groups))
     return task.assignee == name or name in task.users or any(group in task.groups for group in groups)
 
 
@@ -311,6 +451,8 @@ def is_withheld(task: HumanTask, name: str) -> bool:
 def entitled(task: HumanTask) -> Person:
     """Somebody who may answer it, for those who play all parts: proofs and scenarios."""
     named = (task.claimed_by, task.assignee, *task.users, SOMEONE)
+    if joint := joint_groups(task.groups):
+        return Person(task.claimed_by or f"{SOMEONE} of {(awaited_groups(task) or joint)[0]}", (*task.groups, *joint))
     return Person(next((name for name in named if name and not asked(task, name)), SOMEONE), task.groups)
 
 
@@ -329,6 +471,12 @@ def _refusal(task: HumanTask, who: Person, do: str, key: str) -> Rejection | Non
         if not task.requester.startswith(AGENT):
             fact = f"'{who.name}' is an agent and the task does not say that agents may"
         return Rejection("forbidden", do, "task", key, fact, "A person has to decide.")
+    if (given := _gave(task, who)) is not None:
+        fact = f"'{given.by}' has answered for {given.group}"
+        if given.by != who.name:
+            fact = f"{fact} and shares a key's maker with '{who.name}'"
+        hint = f"It waits for {whom(task)}; `perdure tasks unclaim` takes an own answer back."
+        return Rejection("forbidden", do, "task", key, fact, hint)
     if who.override or _has(task, who.name, who.groups):
         return None
     if task.claimed_by:
@@ -359,6 +507,9 @@ def _pretence(who: Person, do: str, key: str) -> Rejection | None:
 def _target(task: HumanTask, to: str, groups: str, do: str, key: str) -> Rejection | None:
     if not (to or groups):
         return Rejection("invalid", do, "task", key, "nothing says to whom")
+    if joint := joint_groups(task.groups):
+        fact = f"it asks somebody of each of {', '.join(joint)} and nobody answers for another group"
+        return Rejection("forbidden", do, "task", key, fact, "Give it back; others of the group have it then.")
     if asked(task, to):
         return Rejection("forbidden", do, "task", key, f"it needs four eyes and '{to}' is who asked for it")
     if is_withheld(task, to):
@@ -368,7 +519,9 @@ def _target(task: HumanTask, to: str, groups: str, do: str, key: str) -> Rejecti
 
 def whom(task: HumanTask) -> str:
     """Whom it is for, in words."""
-    names = [task.assignee, *task.users, *(f"group {group}" for group in task.groups)]
+    names = [task.assignee, *task.users, *(f"group {group}" for group in other_groups(task))]
+    if awaited := awaited_groups(task):
+        names.append(" and ".join(f"one of {group}" for group in awaited))
     return ", ".join(dict.fromkeys(name for name in names if name)) or "anyone"
 
 

@@ -9,7 +9,17 @@ import msgspec
 from msgspec.structs import replace
 
 from perdure.errors import Rejection
-from perdure.human_tasks import ADMINISTRATORS, HumanTask, Person, TaskContract, open_task, unanswerable, whom
+from perdure.human_tasks import (
+    ADMINISTRATORS,
+    HumanTask,
+    Person,
+    TaskContract,
+    joint_groups,
+    open_task,
+    other_groups,
+    unanswerable,
+    whom,
+)
 from perdure.journal import Origin
 
 MAX_OPEN = 50
@@ -74,10 +84,21 @@ def is_guarded(task: HumanTask) -> bool:
     return bool(task.groups or task.requester or task.behind)
 
 
-def contract_guard(name: str, contract: TaskContract, askers: tuple[str, ...], now: int) -> Guard | None:
-    """The guard of a task that has not opened; None where anybody could answer it."""
-    task = open_task(contract, now, askers[0], behind=askers[1:])
-    return Guard(name, task) if is_guarded(task) else None
+def guards_of_task(name: str, task: HumanTask) -> tuple[Guard, ...]:
+    """The guards of a task: none where anybody could answer it, one for each of several groups that are asked."""
+    if not is_guarded(task):
+        return ()
+    joint = joint_groups(task.groups)
+    if not joint:
+        return (Guard(name, task),)
+    alone = replace(task, given=(), claimed_by="", state="open")
+    others = other_groups(task)
+    return tuple(Guard(f"{name} ({group})", replace(alone, groups=(group, *others)), name) for group in joint)
+
+
+def contract_guards(name: str, contract: TaskContract, askers: tuple[str, ...], now: int) -> tuple[Guard, ...]:
+    """The guards of a task that has not opened."""
+    return guards_of_task(name, open_task(contract, now, askers[0], behind=askers[1:]))
 
 
 def voice(

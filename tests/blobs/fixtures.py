@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import obstore
 import pytest
 from obstore.store import MemoryStore
 
@@ -36,6 +37,8 @@ def blob_place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyte
     if request.param == "s3":
         setting = request.getfixturevalue("s3_service").address()
         opened = bucket_storage.open_bucket(parse_address(setting), lambda: 0)
+        obstore.put(opened._store, "first", b"-")  # the bucket comes into being by it
+        obstore.delete(opened._store, "first")
         return BucketPlace(opened._store, setting)
     store = MemoryStore()
     monkeypatch.setattr(

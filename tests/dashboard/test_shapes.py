@@ -14,7 +14,7 @@ from perdure.app.session_views import SessionView
 from tests.house.tree import ROOT
 
 pytestmark = pytest.mark.req("P4")
-FILES = [ROOT / "dashboard" / "src" / "api" / name for name in ("shapes.ts", "process-shapes.ts")]
+FILES = [ROOT / "dashboard" / "src" / "api" / name for name in ("shapes.ts", "process-shapes.ts", "paper-shapes.ts")]
 NAMES = {
     "DeployAnswer": "DeployedView",
     "Finding": "FindingView",

@@ -154,3 +154,29 @@ async def test_a_blob_changed_on_disk_is_refused_before_a_byte_of_it_is_sent(tmp
 
 async def _events(server: Server, id: str) -> list[dict[str, Any]]:
     return list((await server.of("olga").get(f"/api/documents/{id}/events"))["items"])
+
+
+@pytest.mark.req("T8")
+async def test_a_link_shows_images_and_pdfs_in_a_frame_of_our_own_and_nothing_else(tmp_path: Path) -> None:
+    drawings = "  drawing: {content: {media_types: ['text/*', image/svg+xml]}}\n"
+    async with served(verbs=DEFINITIONS + drawings, people=PEOPLE, blobs=tmp_path / "blobs") as server:
+        olga = server.of("olga")
+
+        async def shown(type: str, content: bytes) -> Any:
+            made = await olga.post("/api/documents", {"type": type, "subject": "anna"}, 201)
+            sent = await olga.ask("POST", f"/api/documents/{made['id']}/content", content=content)
+            assert sent.status_code == 201, sent.text
+            link = (await olga.post(f"/api/documents/{made['id']}/versions/1/link"))["link"]
+            return await olga.ask("GET", f"{link}?show=true")
+
+        picture = await shown("passport", PNG)
+        assert picture.headers["content-disposition"] == "inline"
+        assert "sandbox" in picture.headers["content-security-policy"]
+        for each in (picture, await shown("letter", PDF)):
+            assert "frame-ancestors 'self'" in each.headers["content-security-policy"]
+            assert (each.headers["x-frame-options"], each.headers["cache-control"]) == ("SAMEORIGIN", "no-store")
+        for text in (b"<!doctype html><script>alert(1)</script>", b"<svg xmlns='http://www.w3.org/2000/svg'></svg>"):
+            page = await shown("drawing", text)
+            assert page.headers["content-disposition"].startswith("attachment")
+            assert page.headers["content-type"] == "application/octet-stream"
+            assert page.headers["x-frame-options"] == "DENY"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import tempfile
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from perdure.app import Perdure, runtime
 from perdure.app.audit.store_audit import verify_store
 from perdure.blobs.content_parts import PART_BYTES
-from perdure.errors import BlobDamagedError
+from perdure.business_calendar import BusinessCalendar, Calendars
+from perdure.errors import BlobDamagedError, DefinitionError, RejectedError, StoreSettingError
 from perdure.sources import SECOND
 from perdure.testing import Sandbox, VirtualSources
 from perdure.verbs.loader import load_text
@@ -152,12 +157,91 @@ async def test_files_that_nothing_refers_to_are_collected_after_a_while(blob_pla
         assert (await perdure.documents.collect()).blobs == 0, "their commits may be under way"
         await perdure.advance("PT2H")
         dry = await perdure.documents.collect(dry=True)
-        assert (dry.blobs, dry.bytes, dry.removed) == (2, len(PNG) + len(PDF), False)
+        assert (dry.blobs, dry.bytes, dry.removed) == (1, len(PNG), False)
         assert len(await blob_names(blob_place)) == 3
         await perdure.documents.upload(PNG)
-        assert (await perdure.documents.collect()).blobs == 1, "one was put there again"
-        assert len(await blob_names(blob_place)) == 2
+        assert (await perdure.documents.collect()).blobs == 0, "it was put there again"
+        assert (await perdure.acting(tenant="other").documents.collect()).blobs == 1
+        await perdure.advance("PT2H")
+        assert (await perdure.runtime.document_duties.collect()).blobs == 1
+        assert len(await blob_names(blob_place)) == 1
         assert b"".join([part async for part in perdure.documents.download(id, 1)]) == PDF
+
+
+@pytest.mark.req("T8")
+async def test_a_commit_that_comes_too_late_after_its_file_was_seen_is_refused(blob_place: Place) -> None:
+    async with opened(blob_place) as perdure:
+        blobs, clock = perdure.runtime.blobs, perdure.clock
+        describe, blob = blobs.describe, await perdure.documents.upload(PDF)
+
+        async def slow(*given: Any) -> Any:
+            found = await describe(*given)
+            clock.move_to(clock.now() + HOUR + SECOND)
+            await perdure.runtime.document_duties.collect()
+            return found
+
+        blobs.describe = slow  # type: ignore[method-assign]
+        with pytest.raises(RejectedError, match="its file was looked at more than half an hour ago"):
+            await perdure.documents.create("letter", "anna", blob=blob.blob)
+        assert await blob_names(blob_place) == [] and await perdure.documents.find() == []
+
+
+@pytest.mark.req("T8")
+async def test_workers_collect_files_that_nothing_refers_to(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime, "COLLECTION_PAUSE", 1)
+    place = FolderPlace(tmp_path / "blobs")
+    async with Perdure.open(sqlite_url, definitions=load_text(DEFINITIONS), blobs=place.setting) as perdure:
+        removed, remove = asyncio.Event(), perdure.runtime.blobs.remove
+
+        async def watched(*given: Any) -> bool:
+            is_gone = await remove(*given)
+            removed.set()
+            return is_gone
+
+        perdure.runtime.blobs.remove = watched  # type: ignore[method-assign]
+        await perdure.documents.upload(PDF)
+        (name,) = await blob_names(place)
+        os.utime(tmp_path / "blobs" / name, (1, 1))
+        async with asyncio.timeout(30):
+            await removed.wait()
+        assert await blob_names(place) == []
+
+
+WEEK = """
+documents:
+  extract:
+    content: {media_types: [application/pdf]}
+    validity: 3 business days in london
+"""
+LONDON = BusinessCalendar(zone="Europe/London", holidays=frozenset({date(2026, 12, 25), date(2026, 12, 28)}))
+
+
+@pytest.mark.req("T11", "T6")
+async def test_a_validity_in_business_days_ends_by_the_calendar_of_the_project(tmp_path: Path) -> None:
+    calendars, declared = Calendars({"london": LONDON}), load_text(WEEK)
+    async with Sandbox.open("sqlite://", definitions=declared, blobs=tmp_path, calendars=calendars) as perdure:
+        blob = (await perdure.documents.upload(PDF)).blob
+
+        async def ends(begin: str) -> str | None:
+            made = await perdure.documents.create("extract", "anna", blob=blob, valid_from=begin)
+            return made.valid_to
+
+        assert await ends("2026-12-21") == "2026-12-24", "Monday to Thursday"
+        assert await ends("2026-12-24") == "2026-12-31", "a weekend and two holidays lie between"
+        assert await ends("2026-12-26") == "2027-01-01", "a Saturday counts from the next working day, Tuesday"
+        made = await perdure.documents.create("extract", "bo", blob=blob)
+        await perdure.advance("P10D")
+        assert (await perdure.documents.get(made.id)).status == "expired"
+
+
+async def test_a_validity_by_a_calendar_that_nobody_declared_is_refused_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(StoreSettingError, match="it is valid for '3 business days in london', and of the calendar"):
+        async with Sandbox.open("sqlite://", definitions=load_text(WEEK), blobs=tmp_path):
+            pass
+    with pytest.raises(DefinitionError, match=r"Write e\.g\. P10Y or 30 business days"):
+        load_text(WEEK.replace("3 business days in london", "three business days"))
 
 
 @pytest.mark.req("T8")

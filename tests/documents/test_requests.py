@@ -51,10 +51,11 @@ async def _nothing(call: Any) -> dict[str, Any]:
     return {}
 
 
-def opened(url: str, folder: Path) -> Any:
+def opened(url: str, folder: Path, type: str = "passport") -> Any:
+    """A server with one lifecycle, which asks for a document of a type."""
     return served(
         url, verbs=VERBS, people=PEOPLE, blobs=folder / "blobs", handlers={"papers.ask": _nothing},
-        lifecycles=[written(folder, LIFECYCLE)],
+        lifecycles=[written(folder, LIFECYCLE.replace("passport", type))],
     )  # fmt: skip
 
 

@@ -261,3 +261,48 @@ def test_random_acts_of_random_people_never_give_two_answers_or_one_by_a_strange
         assert task.rung <= len(task.ladder)
     assert answers <= 1
     assert (task.state == "completed") == (answers == 1)
+
+
+JOINT = opened(groups=("compliance + risk",))
+SAM, TOM = Person("sam", ("compliance",)), Person("tom", ("risk",))
+
+
+def given(task: HumanTask, who: Person, answer: bytes = b"yes", seen: str = "aa") -> HumanTask:
+    refused = human_tasks.unanswerable(task, who, "t")
+    assert refused is None, refused
+    made = human_tasks.give(task, who, answer, seen, 5, "t")
+    assert isinstance(made, HumanTask), made
+    return made
+
+
+@pytest.mark.req("V36")
+def test_of_several_groups_everybody_answers_for_one_and_says_the_same() -> None:
+    half = given(JOINT, SAM)
+    assert human_tasks.awaited_groups(half) == ("risk",) and not human_tasks.is_last(JOINT, "aa")
+    assert human_tasks.is_last(half, "aa") and not human_tasks.is_last(half, "bb")
+    for who in (SAM, Person("sam", ("risk",)), Person("spare", ("risk",), behind=("sam",)), Person("sue", SAM.groups)):
+        assert code(human_tasks.unanswerable(half, who, "t") or half) == "forbidden", who
+    keyed = given(JOINT, Person("spare", ("compliance",), behind=("tom",)))
+    assert code(human_tasks.unanswerable(keyed, TOM, "t") or half) == "forbidden", "his key has answered"
+    assert code(human_tasks.give(half, TOM, b"no", "aa", 6, "t")) == "wrong_state"
+    assert human_tasks.awaited_groups(given(half, TOM)) == ()
+    assert human_tasks.unclaim(half, SAM, "t") == JOINT
+
+
+@pytest.mark.req("V36")
+def test_an_escalation_lets_others_stand_in_for_a_group_and_not_for_both() -> None:
+    raised = human_tasks.climbed(JOINT, human_tasks.Rung(0, "escalate", "board"))
+    eve, max = Person("eve", ("board",)), Person("max", ("board",))
+    half = given(raised, eve)
+    assert code(human_tasks.unanswerable(half, eve, "t") or half) == "forbidden"
+    assert human_tasks.awaited_groups(given(half, max)) == ()
+
+
+@pytest.mark.req("V36")
+@pytest.mark.parametrize(("text", "fault"), [
+    ("a + b", ""), ("a, b", ""), ("a", ""), ("a +", "no name"), ("+", "no name"), ("a + a", "twice"),
+    ("a + b, c", "comma"),
+])  # fmt: skip
+def test_groups_joined_by_a_plus_are_named_once_and_apart_from_a_list(text: str, fault: str) -> None:
+    told = human_tasks.joint_fault(text)
+    assert fault in told and bool(fault) == bool(told)

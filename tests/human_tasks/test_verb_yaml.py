@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from perdure.errors import DefinitionError
-from perdure.human_tasks import SECOND, RungRule, TaskContract
+from perdure.human_tasks import SECOND, RungRule, TaskContract, joint_groups
 from perdure.verbs import load_text
 from perdure.verbs.definition import VerbDefinition
 from perdure.verbs.task_section_reader import filled
@@ -69,6 +69,7 @@ def test_a_ladder_counts_months_and_only_then_changes_the_hash() -> None:
         ("task: {ladder: [{after: soon, remind: true}]}", "not a duration"),
         ("task: {ladder: [{after: P1D, remind: true, escalate: x}]}", "one of remind"),
         ("task: {ladder: [{after: P1D, escalate: ''}]}", "to whom"), ("task: {ladder: nothing}", "a list"),
+        ("task: {groups: [a +]}", "no name"), ("task: {groups: [a + b, c]}", "comma"),
         ("process: p, task: {assignee: ana}", "tasks of its own"), ("task: [1]", "a mapping"),
     ],
 )  # fmt: skip
@@ -76,6 +77,14 @@ def test_a_ladder_counts_months_and_only_then_changes_the_hash() -> None:
 def test_a_task_that_is_declared_wrongly_is_refused_with_its_place(task: str, says: str) -> None:
     with pytest.raises(DefinitionError, match=says):
         contract(task)
+
+
+@pytest.mark.req("V36")
+@pytest.mark.parametrize("region", ["", "x, friends", "x + friends"])
+def test_an_argument_names_one_of_several_groups_and_never_leaves_one_out(region: str) -> None:
+    declared = TaskContract(groups=("{region} + compliance",))
+    (group,) = filled(declared, {"region": region}).groups
+    assert len(joint_groups((group,))) == 2 and "compliance" in joint_groups((group,)) and "," not in group
 
 
 def test_a_sync_verb_waits_for_nobody_and_has_no_task() -> None:

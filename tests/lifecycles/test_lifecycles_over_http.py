@@ -72,3 +72,21 @@ async def test_a_client_comes_through_and_everybody_does_only_what_they_may(stor
         assert (moved["answer"], moved["instance"]["state"]) == ("moved", "DONE")
         history = (await ada.get(f"/api/lifecycles/{id}/history"))["items"]
         assert history[-1]["entry"] == "LifecycleEnded"
+
+
+@pytest.mark.req("T1")
+async def test_instances_are_listed_by_what_blocks_them_and_definitions_tell_their_states() -> None:
+    async with served(people=PEOPLE) as server:
+        ada = server.of("ada")
+        await ada.post("/api/lifecycle-definitions", {"yaml": LIFECYCLE}, 201)
+        for subject in ("c1", "c2", "c3"):
+            await ada.post("/api/lifecycles", {"lifecycle": "papers", "subject": subject}, 201)
+        (version,) = (await ada.get("/api/lifecycle-definitions"))["items"]
+        told = [(each["name"], each["is_terminal"], each["requirements"]) for each in version["states"]]
+        assert told == [("OPEN", False, ["passport"]), ("REVIEW", False, []), ("DONE", True, [])]
+        asked = {"lifecycle": "papers", "state": "OPEN", "limit": 2}
+        first = await ada.get("/api/lifecycles", blocker="passport", **asked)
+        rest = await ada.get("/api/lifecycles", blocker="passport", after=first["next"], **asked)
+        assert [len(each["items"]) for each in (first, rest)] == [2, 1]
+        assert {each["subject"] for each in first["items"] + rest["items"]} == {"c1", "c2", "c3"}
+        assert (await ada.get("/api/lifecycles", blocker="licence", **asked))["items"] == []

@@ -15,7 +15,7 @@ from perdure.runbooks.machine.state import Failure
 from perdure.sources import Id
 from tests.replay.agent_histories import agent_history
 from tests.replay.plan_histories import PLAN_HISTORIES
-from tests.replay.task_histories import task_history
+from tests.replay.task_histories import joint_history, task_history
 
 ID = Id(sha256(b"golden").digest()[:16])
 ORIGIN = Origin("default", "ada", "00-11111111111111111111111111111111-2222222222222222-01")
@@ -100,6 +100,7 @@ HISTORIES: dict[str, Commands] = {
         ("Cancel", (e.CancelRequested(at(4), "no longer needed"), e.CallCancelled(at(4), 1))),
     ),
     "a human task": task_history(started(), at, RESULT),
+    "a human task of two groups": joint_history(started(), at, RESULT),
     "an agent that was slow, then not sure": agent_history(started(), at, RESULT, AMENDED),
     **PLAN_HISTORIES,
 }  # fmt: skip

@@ -122,6 +122,20 @@ INSTANCES: dict[str, Commands] = {
             e.ConsequenceAgreed(at(4), "requires_authorisation", "rita"), e.IncidentResolved(2, at(4), "retried"),
         )),
     ),
+    "a task of two groups": (
+        ("StartInstance", at(0), (
+            started(), e.Entered(2, "review", 1, "task", at(0)), e.TaskOpened(2, groups="compliance + risk"),
+        )),
+        ("CompleteTask", at(1), (e.TaskAnswered(2, at(1), "uwe", "compliance", BROUGHT, "aa.bb", ("ada",)),)),
+        ("CompleteTask", at(2), (
+            e.TaskReopened(2, at(2), ("uwe",), ("payload",)),
+            e.TaskAnswered(2, at(2), "otto", "risk", BROUGHT, "aa.cc"),
+        )),
+        ("CompleteTask", at(3), (
+            e.TaskAnswered(2, at(3), "uwe", "compliance", BROUGHT, "aa.cc"), e.HeadChanged(NEXT, "uwe"),
+            e.TaskCompleted(2, at(3), "uwe", "aa.cc"), e.Left(2, "completed"), e.InstanceEnded(at(3), "completed"),
+        )),
+    ),
     "a job retried, a task, a message": (
         ("StartInstance", at(0), (
             started(**WHOLE), e.Passed("asked", 1, "f0"), e.Entered(2, "create", 1, "job", at(0), "f1", 3),
@@ -263,6 +277,7 @@ TAGS_OF_INSTANCES = {
     36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored", 39: "Adopted", 40: "TaskDelegated",
     41: "TaskChased", 42: "TaskOverridden", 43: "AgentUsed", 44: "JobRebound", 45: "Rerouted",
     46: "OverrideProposed", 47: "OverrideAgreed", 48: "ConsequenceAgreed", 49: "CorrelationFailed",
+    50: "TaskAnswered", 51: "TaskReopened",
 }  # fmt: skip
 TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired", 5: "Redrawn"}
 TAGS_OF_ACCESS = {1: "KeyCreated", 2: "KeyRevoked", 3: "SessionEnded"}

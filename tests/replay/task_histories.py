@@ -11,6 +11,24 @@ SECOND = 1_000_000
 LADDER = (Rung(60 * SECOND, "remind"), Rung(120 * SECOND, "escalate", "board"))
 
 
+def joint_history(started: e.Entry, at: Any, result: bytes) -> tuple[tuple[str, tuple[e.Entry, ...]], ...]:
+    """A task of two groups: one answer is taken back, then both give the same."""
+    return (
+        ("StartCall", (
+            started, e.StepParked(1, at(0), "loan.approve", "", at(900)),
+            e.TaskOpened(1, 1, at(0), "", ("compliance + risk",)),
+        )),
+        ("Complete", (e.TaskAnswered(1, 1, at(1), "uwe", "compliance", result, "aa.bb", ("ada",), "zoe is ill"),)),
+        ("ActOnTask", (e.TaskReopened(1, 1, at(2), ("uwe",), ("arguments",), "a slip"),)),
+        ("Complete", (e.TaskAnswered(1, 1, at(3), "otto", "risk", result, "aa.cc"),)),
+        ("Complete", (
+            e.TaskAnswered(1, 1, at(4), "uwe", "compliance", result, "aa.cc"),
+            e.TaskActed(1, 1, at(4), "complete", "uwe", seen="aa.cc"), e.CompletionReceived(1, 1, at(4), "m-1"),
+            e.StepCompleted(1, at(4), result),
+        )),
+    )  # fmt: skip
+
+
 def task_history(started: e.Entry, at: Any, result: bytes) -> tuple[tuple[str, tuple[e.Entry, ...]], ...]:
     return (
         ("StartCall", (

@@ -28,6 +28,7 @@ TAGS = {
     42: "DraftRevised", 43: "DraftMoved", 44: "CompensationEnded", 50: "TaskOpened", 51: "TaskActed",
     52: "TaskChased", 60: "AgentUsed", 61: "ProposalMade", 62: "ProposalAnswered",
     70: "OverrideProposed", 71: "OverrideAgreed", 72: "GateReopened", 73: "CorrelationFailed", 74: "FailureAsked",
+    75: "TaskAnswered", 76: "TaskReopened",
 }  # fmt: skip
 """Every number ever used. A line is added with an entry and never changed or removed, also when the entry goes."""
 

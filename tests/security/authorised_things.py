@@ -96,10 +96,14 @@ class Things:
             case "document":
                 body = {"type": "form", "data": {"title": side.text}}
                 return str((await house.ada.post("/api/documents", body, 201))["id"])
-            case "key":
-                made = await house.server.sandbox.access.create_key(name, principal=name, roles=("viewer",))
-                return made.id
-        raise KeyError(kind)
+            case "upload":
+                return str((await house.ada.post("/api/uploads", {"size": 1}, 201))["id"])
+        return await self._key(kind, name)
+
+    async def _key(self, kind: str, name: str) -> str:
+        if kind != "key":
+            raise KeyError(kind)
+        return (await self.house.server.sandbox.access.create_key(name, principal=name, roles=("viewer",))).id
 
     async def _request(self, name: str) -> str:
         house, side = self.house, self.side
@@ -143,6 +147,7 @@ class Things:
                 return await self.of({
                     "calls": "call", "runbooks": "runbook", "drafts": "draft", "instances": "instance", "keys": "key",
                     "incidents": "call", "documents": "document", "lifecycles": "subject", "workflow": "subject",
+                    "uploads": "upload",
                 }[room])  # fmt: skip
             case "key" if room == "lifecycles":
                 return "passport"
@@ -174,9 +179,10 @@ class Things:
                 return model(f"x-{self.side.message}-{self._count}", self.side.task)
         return {
             "version": 1, "step": "one", "reason": "why", "to": "ada", "agree": True, "data": {"text": "y"},
+            "action": "ask",
             "text": "so far", "subject": "c-1", "target": "DONE", "status": "completed",
             "type": "form", "by": "01m7hk5wprf2yvfhhcs4kqadfv",
-            "amendment": 1, "principal": "kim", "roles": ["viewer"],
+            "amendment": 1, "principal": "kim", "roles": ["viewer"], "size": 1,
         }[name]  # fmt: skip
 
     async def arguments(self, tool: Tool) -> dict[str, Any]:
@@ -196,11 +202,13 @@ class Things:
     async def _argument(self, name: str, tool: Tool) -> Any:
         match name:
             case "id":
-                is_lifecycle = tool.name in ("lifecycle_status", "resolve_blocker")
+                is_lifecycle = tool.name in ("lifecycle_status", "resolve_blocker", "do_lifecycle_action")
                 kind = "subject" if is_lifecycle else "call" if tool.name == "retry_incident" else "runbook"
                 return await self.of(kind)
             case "key" if tool.name == "resolve_blocker":
                 return "passport"
+            case "action":
+                return "ask"
             case "lifecycle":
                 return await self.of("lifecycle")
             case "key":
@@ -217,12 +225,13 @@ class Things:
 
 
 def lifecycle(name: str, verb: str) -> str:
-    """A lifecycle whose only blocker is resolved by a verb."""
+    """A lifecycle whose only blocker is resolved by a verb, which is an action as well."""
     return (
         f"lifecycle: {name}\nstates:\n  OPEN:\n    requirements:\n      - type: field_present\n"
         "        field: task_result:passport\n        id: passport\n"
         f'        on_fail: {{blocker: {{type: MissingDocument, resolution: "({verb} :text $subject)"}}}}\n'
         "  DONE: {terminal: true}\ntransitions:\n  - {from: OPEN, to: DONE}\n"
+        f"actions:\n  OPEN:\n    - {{action: ask, verb: {verb}, params: {{text: $subject}}}}\n"
     )
 
 

@@ -104,7 +104,8 @@ async def add_document(world: World, name: str) -> Id:
     parts = f'["{name}"]'.encode()
     hashes = [sha256(each).digest() for each in (details, data, parts)]
     blob = Blob(sha256(name.encode()).digest(), 5, "application/pdf", hashes[2])
-    version = d.NewVersion(details=hashes[0], data=hashes[1], blob=blob, valid_until=world.sources.now() * 2)
+    now = world.sources.now()
+    version = d.NewVersion(details=hashes[0], data=hashes[1], blob=blob, valid_until=now * 2, found_at=now)
     texts = [(0, text_words("form", name, ())), (1, text_words("form", name, (details, data)))]
     brought = Attachments(payloads=list(zip(hashes, (details, data, parts), strict=True)), texts=texts)
     create = d.CreateDocument(type="form", subject=name, version=version)

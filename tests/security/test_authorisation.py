@@ -29,8 +29,8 @@ REACH: dict[Key, tuple[str, str]] = {
     "foreign": ("*", "other"),
 }  # fmt: skip
 READS = ("GET",)
-MAY_BE_ABSENT = frozenset({"show_traceback", "download_blob"})
-"""Rows about something that not every call failed with, and not every document has."""
+MAY_BE_ABSENT = frozenset({"show_traceback", "download_blob", "show_upload"})
+"""Rows about something that not every call failed with, not every document has, and not everybody began."""
 
 
 def holder(role: Role, key: Key) -> Principal:

@@ -76,23 +76,23 @@ async function ask<T>(method: string, path: string, body: unknown, options: Requ
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new Problem(0, "server.unreachable", "The server does not answer", "The server could not be reached.", "It is tried again as soon as it is back.");
   }
-  if (!response.ok) throw await problemOf(response);
+  if (!response.ok) throw problemOf(response.status, response.statusText, await response.text());
   const data = response.status === 204 ? undefined : readJson(await response.text());
   return { data: data as T, etag: response.headers.get("ETag") ?? "" };
 }
 
-async function problemOf(response: Response): Promise<Problem> {
+/** The problem that an answer tells. */
+export function problemOf(status: number, words: string, body: string): Problem {
   let told: Record<string, unknown> = {};
   try {
-    told = (await response.json()) as Record<string, unknown>;
+    told = JSON.parse(body) as Record<string, unknown>;
   } catch {
     // A proxy's page instead of a problem: the status has to do.
   }
   const text = (name: string, otherwise: string) => (typeof told[name] === "string" ? (told[name] as string) : otherwise);
-  const problem = new Problem(
-    response.status, text("code", `http.${response.status}`), text("title", response.statusText || `Status ${response.status}`),
-    text("detail", `The server answered with status ${response.status}.`), text("hint", ""), (told["errors"] as FieldError[] | undefined) ?? [], told,
+  if (status === 401) session.value = null;
+  return new Problem(
+    status, text("code", `http.${status}`), text("title", words || `Status ${status}`), text("detail", `The server answered with status ${status}.`), text("hint", ""),
+    (told["errors"] as FieldError[] | undefined) ?? [], told,
   );
-  if (response.status === 401) session.value = null;
-  return problem;
 }

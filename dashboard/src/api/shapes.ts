@@ -21,7 +21,7 @@ export interface WaitingFor {
   kind: string; key?: string; verb?: string; since?: string | null; due_at?: string | null; escalation?: string; code?: string; text?: string;
 }
 export interface AttemptView { attempt: number; status: string; started_at: string | null; ended_at?: string | null; error?: ErrorView | null }
-export interface CarrierView { process: string; version: number; definition: string; instance: string; state: string; progress: string; completed?: string[]; incidents?: IncidentMark[] }
+export interface CarrierView { process: string; version: number; definition: string; instance: string; state: string; progress: string; completed?: string[]; incidents?: IncidentMark[]; engine?: string; task_link?: string }
 export interface IncidentMark { token: number; element: string; code: string; text: string; since: string | null }
 
 export interface StepView {
@@ -29,7 +29,7 @@ export interface StepView {
   error?: ErrorView | null; waiting_for?: WaitingFor | null; carrier?: CarrierView | null; attempt?: AttemptView | null;
   needs?: string[]; after?: string[]; branch?: Record<string, boolean>; progress?: string; side?: boolean | null; gate?: string;
   on_failure?: string; flags?: Record<string, string | boolean | number>; undoes?: string; provenance?: Record<string, string>;
-  started_at?: string | null; ended_at?: string | null; proposal?: Json;
+  started_at?: string | null; ended_at?: string | null; proposal?: Json; mode?: string; task_link?: string;
 }
 export interface RunbookView {
   id: string; state: string; case: string; steps: StepView[]; progress: string; plan_hash: string; version: number; sequence: number;
@@ -67,7 +67,8 @@ export interface VerbView {
 export interface TaskView {
   key: string; instance: string; token: number; process: string; element: string; name: string; assignee?: string; groups?: string; users?: string;
   due?: string; claimed_by?: string; since?: string | null; state?: string; due_at?: string | null; is_overdue?: boolean; four_eyes?: boolean;
-  requester?: string; form?: Schema | null; known?: Record<string, Json>; proposal?: Json; seen?: string;
+  requester?: string; form?: Schema | null; known?: Record<string, Json>; proposal?: Json; link?: string; seen?: string;
+  progress?: string; given?: { group: string; by: string; at?: string | null; data?: Json }[];
 }
 export interface OverrideView {
   number: number; what: string; tasks: string[]; needs: string; by: string; reason: string; at: string | null; state: string; agreed_by: string[]; reasons: string[];

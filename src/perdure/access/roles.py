@@ -31,9 +31,9 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_roles("operator"), """
         call.amend call.cancel call.resolve call.retry case.cancel completion.send dead-letter.discard
         dead-letter.replay incident.retry incident.traceback instance.cancel instance.migrate instance.modify
-        instance.resolve instance.resume instance.retry instance.start instance.suspend lifecycle.cancel lifecycle.look
-        lifecycle.migrate lifecycle.resolve lifecycle.start message.correlate message.publish metrics.read
-        parked.token progress.send request.submit request.token runbook.cancel runbook.compensate
+        instance.resolve instance.resume instance.retry instance.start instance.suspend lifecycle.act lifecycle.cancel
+        lifecycle.look lifecycle.migrate lifecycle.resolve lifecycle.start message.correlate message.publish
+        metrics.read parked.token progress.send request.submit request.token runbook.cancel runbook.compensate
         runbook.retry runbook.seal runbook.skip signal.send task-result.send task.reassign
     """),
     (_roles("operator", "reviewer"), "document.content"),
@@ -46,7 +46,9 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_roles("author"), """
         lifecycle.deploy lifecycle.retire process.check process.deploy process.deprecate process.retire
     """),
-    (_roles(), "call.erase document.collect document.erase instance.erase key.create key.list key.revoke"),
+    (_roles(), """
+        call.erase document.collect document.erase instance.erase key.create key.list key.revoke lifecycle.erase
+    """),
 )  # fmt: skip
 """Every operation, by the roles that may do it."""
 

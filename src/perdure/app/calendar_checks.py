@@ -1,4 +1,4 @@
-"""Checks of business days: every verb that counts them names a calendar that there is."""
+"""Checks of business days: every verb and document type that counts them names a calendar that there is."""
 
 from __future__ import annotations
 
@@ -12,17 +12,23 @@ from perdure.verbs.definition import CALENDAR, Execution
 
 
 def check_calendars(catalogue: Catalogue, calendars: Calendars) -> None:
-    """Raise StoreSettingError for a verb that counts by a calendar nobody declared."""
+    """Raise StoreSettingError for a verb or a document type that counts by a calendar nobody declared."""
     for verb in catalogue.every_version():
         for text in _texts(verb.execution):
-            asked = parse_business_days(text)
-            if asked is None:
-                continue
-            try:
-                calendars.named(asked.calendar)
-            except CalendarError as error:
-                fact = f"it waits '{text}', and of the calendar '{error.id}' {error.fact}"
-                raise StoreSettingError("load", "verb", verb.name, fact, error.hint) from error
+            _check(calendars, "verb", verb.name, "waits", text)
+    for type in catalogue.documents.values():
+        _check(calendars, "document type", type.name, "is valid for", type.validity)
+
+
+def _check(calendars: Calendars, thing: str, name: str, does: str, text: str) -> None:
+    asked = parse_business_days(text)
+    if asked is None:
+        return
+    try:
+        calendars.named(asked.calendar)
+    except CalendarError as error:
+        fact = f"it {does} '{text}', and of the calendar '{error.id}' {error.fact}"
+        raise StoreSettingError("load", thing, name, fact, error.hint) from error
 
 
 def _texts(execution: Execution) -> Iterator[str]:

@@ -42,6 +42,7 @@ from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runtime import Role, Runtime
 from perdure.app.task_results.bus_doors import BusDoors
 from perdure.app.task_results.verbs import WorkflowVerbs, with_workflow_verb
+from perdure.app.tasks.task_list import task_list as external_task_list
 from perdure.app.tasks.tasks import TaskOperations
 from perdure.app.wait_permissions import WaitPermissions, letter_of
 from perdure.app.webhooks.dispatch import WebhookDispatcher, with_delivery_verb
@@ -79,7 +80,8 @@ class Perdure(CallDesk, MessageDesk):
         self._views = Views(runtime)
         modes = modes_of(self.catalogue)
         self._calls = CallViews(
-            runtime.kernel, runtime.store, origin, self._views.carrier, runtime.conductor.texts.sentence, modes
+            runtime.kernel, runtime.store, origin, self._views.carrier, runtime.conductor.texts.sentence, modes,
+            runtime.task_list.of_step,
         )  # fmt: skip
         self._view = self._calls.view
         performer = LocalPerformer(self)
@@ -130,6 +132,7 @@ class Perdure(CallDesk, MessageDesk):
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
         blobs: str | Path = "",
+        task_list: str = "",
         bus: BusSettings | None = None,
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
@@ -145,11 +148,13 @@ class Perdure(CallDesk, MessageDesk):
         `secrets` are what handlers get by name from `call.secret`, and nothing keeps. `resolvers`
         fetch references by their scheme for `call.resolve`: functions that take a `Wanted`, or settings.
         `calendars` count business days.
-        `blobs` is the folder that files of documents are kept in, by default beside the store.
+        `blobs` is the folder that files of documents are kept in, by default beside the store. `task_list` is the
+        address of a human task in a task list elsewhere, `https://tasks.example.org/{key}`.
         `bus` names brokers; one is connected when it is first used, and a worker takes in the task results they bring.
         """
         if hooks is not None:
             hooks.check()
+        links = external_task_list(task_list)
         catalogue = load_definitions(definitions, environment, documents)
         tells = hooks is not None and bool(hooks.leaving)
         if tells:
@@ -173,6 +178,7 @@ class Perdure(CallDesk, MessageDesk):
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
         runtime.packs = PackOperations([Path(each) for each in packs])
         runtime.hooks = hooks or Hooks()
+        runtime.task_list = links
         runtime.buses = Buses(bus)
         runtime.router.secrets = Secrets(secrets)
         if role != "reader":
@@ -209,7 +215,7 @@ class Perdure(CallDesk, MessageDesk):
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
             "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,
-            "calendars": config.calendars, "blobs": config.blobs, "bus": config.bus,
+            "calendars": config.calendars, "blobs": config.blobs, "bus": config.bus, "task_list": config.task_list,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})

@@ -15,6 +15,7 @@ from perdure.app.documents.duties import DocumentDuties
 from perdure.app.documents.facts import DocumentFacts
 from perdure.app.documents.references import SCHEMES, DocumentReferences
 from perdure.app.documents.request_answers import RequestAnswers
+from perdure.app.documents.shown_documents import ShownDocuments
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
 from perdure.app.lifecycles.fact_sources import LifecycleFacts, RunbookFacts, VerbFacts
@@ -29,6 +30,7 @@ from perdure.app.processes.project_models import ProjectModels
 from perdure.app.task_results.bus_doors import BusDoors
 from perdure.app.task_results.queue_door import QueueDoor
 from perdure.app.task_results.result_intake import ResultIntake
+from perdure.app.tasks.task_list import TaskList
 from perdure.blobs.storage_selection import open_blobs
 from perdure.buses.bus_selection import Buses
 from perdure.business_calendar import Calendars
@@ -88,6 +90,7 @@ Role = Literal["worker", "caller", "reader"]
 DUTY_PAUSE: Micros = SECOND
 CHECK_PAUSE: Micros = 30 * SECOND
 RETENTION_PAUSE: Micros = 3600 * SECOND
+COLLECTION_PAUSE: Micros = 6 * 3600 * SECOND
 FINISH_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 
@@ -96,6 +99,9 @@ log = logging.getLogger("perdure")
 
 class Runtime:
     """Everything one process needs; made by `Perdure.open` and by the sandbox."""
+
+    task_list = TaskList()
+    """Links to human tasks in a task list elsewhere."""
 
     def __init__(
         self,
@@ -200,6 +206,8 @@ class Runtime:
         self.upkeep.join(DocumentMachine.kind, self.document_duties)
         self.document_duties.checks = VersionChecks(self)
         self.request_answers = RequestAnswers(self, is_driven=self.is_driven or self.role == "reader")
+        shown = ShownDocuments(self)
+        self.instances.shown_documents = self.conductor.launcher.shown_documents = shown
         for scheme in SCHEMES:
             self.router.register(scheme, DocumentReferences(self), Bounds())
         self.kernel.hear((VersionReceived, BlobScanned), lambda aggregate, entry: self._wake.set())
@@ -335,6 +343,8 @@ class Runtime:
                 duties.append(self.sealer.run)
             if self._keep_seconds is not None:
                 duties.append(self._retain)
+            if self.catalogue.documents:
+                duties.append(self._collect)
         self._duties = [each for each in self._duties if not each.done()]
         self._duties += [asyncio.create_task(self._guarded(duty)) for duty in duties]
 
@@ -420,6 +430,11 @@ class Runtime:
         while True:
             await self._try(self.forget)
             await self.sources.sleep(RETENTION_PAUSE)
+
+    async def _collect(self) -> None:
+        while True:
+            await self.sources.sleep(COLLECTION_PAUSE)
+            await self._try(self.document_duties.collect)
 
     async def forget(self) -> int:
         """Answers given more than a day ago are forgotten; how many were."""

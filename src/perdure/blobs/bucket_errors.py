@@ -27,12 +27,11 @@ def told(place: str) -> Iterator[None]:
         yield
     except PerdureError:
         raise
-    except FileNotFoundError as error:
-        fact = "there is no such bucket" if NO_BUCKET in str(error) else "an object is missing"
-        raise _unavailable(place, fact, "Create the bucket first.") from error
     except Exception as error:
-        if not type(error).__module__.startswith("obstore"):
+        if not isinstance(error, FileNotFoundError) and not type(error).__module__.startswith("obstore"):
             raise
+        if NO_BUCKET in str(error):
+            raise _unavailable(place, "there is no such bucket", "Create the bucket first.") from error
         known = _HINTS.get(type(error).__name__)
         fact, hint = known or (_first_line(error), "Check that the endpoint answers.")
         raise _unavailable(place, fact, hint) from error

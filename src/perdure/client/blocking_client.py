@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Self
 
-from perdure.app.facade.documents import DocumentDesk as AsyncDocuments
 from perdure.app.facade.lists import Listing as AsyncListing
 from perdure.client.asynchronous import api_keys, catalogue, journals, lifecycles, processes, runbooks, tasks
 from perdure.client.asynchronous.client import PATIENCE_SECONDS, TIMEOUT_SECONDS, AsyncClient
+from perdure.client.asynchronous.documents import ClientDocuments as AsyncDocuments
 from perdure.client.blocking_portal import Blocking, Portal, called, iterated
 
 
@@ -103,6 +103,8 @@ class LifecycleDesk(Blocking):
     list = called(lifecycles.LifecycleDesk.list)
     transit = called(lifecycles.LifecycleDesk.transit)
     resolve = called(lifecycles.LifecycleDesk.resolve)
+    act = called(lifecycles.LifecycleDesk.act)
+    erase = called(lifecycles.LifecycleDesk.erase)
     look = called(lifecycles.LifecycleDesk.look)
     cancel = called(lifecycles.LifecycleDesk.cancel)
     migrate = called(lifecycles.LifecycleDesk.migrate)
@@ -114,8 +116,11 @@ class LifecycleDesk(Blocking):
 
 
 class DocumentDesk(Blocking):
-    """Documents. Reached as `client.documents`; files travel over HTTP."""
+    """Documents and their files. Reached as `client.documents`."""
 
+    upload = called(AsyncDocuments.upload)
+    download = iterated(AsyncDocuments.download)
+    save = called(AsyncDocuments.save)
     types = called(AsyncDocuments.types)
     reasons = called(AsyncDocuments.reasons)
     create = called(AsyncDocuments.create)

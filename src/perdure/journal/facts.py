@@ -15,12 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from perdure.journal.machine import Notice, ParkedRow
-from perdure.journal.notice_routes import PREFIX, FactRoute
+from perdure.journal.notice_routes import PREFIX, FactEvent, FactRoute
 
 FACT = "fact"
 """The kind of the parked rows of those that wait for a fact."""
 FACT_CHANGED = "fact_changed"
 """The kind of the notice of a change."""
+EVENT = "event"
+"""The first word of the key under which lifecycles wait for the events that begin them."""
 MAX_KEY = 500
 MAX_KEYS = 64
 """Facts that one notice names."""
@@ -46,9 +48,10 @@ def fact_rows(keys: Iterable[str]) -> tuple[ParkedRow, ...]:
     return tuple(ParkedRow(0, at, fact_kind(key), key, 0, 0, FACT) for at, key in enumerate(keys, 1))
 
 
-def fact_notice(letters: str, number: int, keys: Sequence[str]) -> Notice:
+def fact_notice(letters: str, number: int, keys: Sequence[str], events: Sequence[FactEvent] = ()) -> Notice:
     """The notice of an aggregate that changes facts; `number` grows with each of its commits that changes any."""
-    return Notice(f"{PREFIX}{letters}/facts/{number}", FACT_CHANGED, FactRoute(tuple(keys[:MAX_KEYS])))
+    route = FactRoute(tuple(keys[:MAX_KEYS]), tuple(events[:MAX_KEYS]))
+    return Notice(f"{PREFIX}{letters}/facts/{number}", FACT_CHANGED, route)
 
 
 def _encoded(part: str) -> str:

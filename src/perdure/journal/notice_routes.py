@@ -7,7 +7,7 @@
 | start_fired | `StartRoute`: the version and the start event whose timer fired |
 | process_asked, escalation | `StepRoute`: the step that a process carries, or that escalates |
 | process_over, escalation_over | `OverRoute`: the notice that began what has nothing left to do |
-| fact_changed | `FactRoute`: the keys of the facts that changed |
+| fact_changed | `FactRoute`: the keys of the facts that changed, and the events that changed them |
 | lifecycle_due | `RoundRoute`: the round in which a lifecycle instance has to look at its facts |
 | resolution_asked, resolution_over | `TaskRoute`: the pending task whose resolution is asked for, or over |
 | all others | none: the aggregate that gave the notice says it all |
@@ -57,10 +57,27 @@ class OverRoute(msgspec.Struct, frozen=True, tag="over", gc=False):
     place: str = ""
 
 
-class FactRoute(msgspec.Struct, frozen=True, tag="fact", gc=False):
-    """Facts that changed, by their keys."""
+class FactEvent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that happened to a subject, such as `client.created`; `fields` are words of ours, never data.
+
+    `depth` counts lifecycles that began one another without a person or a timer in between.
+    """
+
+    name: str
+    subject: str
+    key: str
+    at: int
+    fields: dict[str, str] = {}
+    depth: int = 0
+    version: int = 0
+    """Of a record: the version that the event made of it."""
+
+
+class FactRoute(msgspec.Struct, frozen=True, tag="fact", omit_defaults=True):
+    """Facts that changed, by their keys, and the events that changed them."""
 
     keys: tuple[str, ...]
+    events: tuple[FactEvent, ...] = ()
 
 
 class RoundRoute(msgspec.Struct, frozen=True, tag="round", gc=False):

@@ -27,7 +27,8 @@ from perdure.journal import (
     link,
 )
 from perdure.journal.facts import MAX_KEYS, fact_key, fact_notice
-from perdure.kernel.ports import Attachments, Conflict, Unit
+from perdure.journal.notice_routes import FactEvent
+from perdure.kernel.ports import Attachments, Conflict, EntityWrite, Unit
 from perdure.kernel.unit_row_digests import anchors_of, has_rows
 from perdure.sources import Id, Micros, Sources, id_text
 
@@ -214,14 +215,14 @@ class Decider:
         if len(decided) == 1:
             written = decided[0].decision.written
             is_silent = written is None or not written.is_notable
-            tells = self._changes(current, decided[0].brought)
+            tells = self._changes(current, decided[0].brought, decided[0].at)
             if written is not None and written.rows is not None and is_silent and not tells:
                 return _filled(machine, current, decided, written, written.rows)
         id, state = current.id, current.state
         changing: list[Deed] = []
         attachments: list[Attachments] = []
         notices: list[Notice] = []
-        keys: list[str] = []
+        events: list[FactEvent] = []
         written, due, has_records = None, 0, False
         for each in decided:
             due = max(due, each.due)
@@ -229,7 +230,7 @@ class Decider:
                 attachments.append(each.brought)
                 if each.brought.entities:
                     has_records = True
-                    keys.extend(self._changes(current, each.brought))
+                    events.extend(self._changes(current, each.brought, each.at))
             decision = each.decision
             if decision.written is None and not decision.entries:
                 continue
@@ -238,8 +239,8 @@ class Decider:
             changing.append(Deed(each.at, type(each.command).__name__, each.submission.origin, decision.entries, body))
             if written is None or written.is_notable:
                 notices.extend(machine.notices(id, state, tuple(decision.entries)))
-        if keys:
-            notices.extend(_changed_records(id, current.version, keys))
+        if events:
+            notices.extend(_changed_records(id, current.version, events))
         parted = self.parted.get(current.kind)
         if written is not None and written.rows is not None:
             before, rows, parts = current.rows, written.rows, _NO_PARTS
@@ -256,23 +257,39 @@ class Decider:
         head, version = (records[-1].hash, records[-1].sequence) if records else (current.head, current.version)
         unit = Unit(
             current.tenant, id, current.kind, current.version, version, status, ended_at, encoded, head, records,
-            before, rows, notices, attachments, decided[-1].at, parts, due, has_records and not keys,
+            before, rows, notices, attachments, decided[-1].at, parts, due, has_records and not events,
         )  # fmt: skip
         return Committing(unit, Aggregate(id, current.tenant, current.kind, version, state, head, rows), decided)
 
-    def _changes(self, current: Aggregate, brought: Attachments | None) -> list[str]:
-        """The facts that change with the records a command brings, where they are told."""
+    def _changes(self, current: Aggregate, brought: Attachments | None, at: int) -> list[FactEvent]:
+        """What happens to the records that a command brings, where it is told."""
         if brought is None or not brought.entities or current.tenant not in self.watched:
             return []
-        return [fact_key("record", each.entity, each.key) for each in brought.entities]
+        return [
+            FactEvent(
+                f"{each.entity}.{_happened(each)}",
+                each.key,
+                fact_key("record", each.entity, each.key),
+                at,
+                version=each.expected + 1,
+            )
+            for each in brought.entities
+        ]
 
 
-def _changed_records(id: Id, version: int, keys: list[str]) -> list[Notice]:
+def _happened(write: EntityWrite) -> str:
+    """The last word of the event that the change of a record is."""
+    if write.is_deleted:
+        return "deleted"
+    return "updated" if write.expected else "created"
+
+
+def _changed_records(id: Id, version: int, events: list[FactEvent]) -> list[Notice]:
     """Notices of changed records; the version before the unit, which no other unit has, numbers them."""
-    letters = id_text(id)
+    letters, pages = id_text(id), range(0, len(events), MAX_KEYS)
     return [
-        fact_notice(f"{letters}/records/{version}", first, keys[first : first + MAX_KEYS])
-        for first in range(0, len(keys), MAX_KEYS)
+        fact_notice(f"{letters}/records/{version}", first, [each.key for each in several], several)
+        for first, several in ((first, events[first : first + MAX_KEYS]) for first in pages)
     ]
 
 

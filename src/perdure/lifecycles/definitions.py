@@ -70,7 +70,12 @@ class LifecycleDefinitions:
         if errors := [each for each in findings if each.severity == "error"]:
             raise DefinitionError(errors)
         id = definition_id(origin.tenant, definition.name)
-        command = DeployLifecycle(lifecycle=definition.name, hash=hash, label=definition.label)
+        command = DeployLifecycle(
+            lifecycle=definition.name,
+            hash=hash,
+            label=definition.label,
+            event=definition.trigger.event if definition.trigger is not None else "",
+        )
         prepared = Prepared(command, Attachments(payloads=[(hash, content)]))
         state = await self._versions(definition.name, origin)
         known = state.with_hash(hash) if state is not None else None

@@ -78,6 +78,9 @@ def _edge(transition: Transition, places: dict[str, tuple[int, int]]) -> str:
         start, end = (x + WIDTH, y + HEIGHT // 2), (across, down + HEIGHT // 2)
         bend = ACROSS // 2
         path = f"M{start[0]} {start[1]} C{start[0] + bend} {start[1]} {end[0] - bend} {end[1]} {end[0]} {end[1]}"
+    elif across == x and down != y:
+        start, end, left = (x, y + HEIGHT // 2), (x, down + HEIGHT // 2), x - MARGIN
+        path = f"M{start[0]} {start[1]} C{left} {start[1]} {left} {end[1]} {end[0]} {end[1]}"
     else:
         start, end = (x + WIDTH // 2, y), (across + WIDTH // 2, down)
         high = min(y, down) - DOWN

@@ -20,7 +20,7 @@ import msgspec
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.identifiers import Id, id_text, parse_id
 from perdure.journal import Origin
-from perdure.journal.notice_routes import PREFIX
+from perdure.journal.notice_routes import PREFIX, FactEvent
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
 from perdure.kernel.ports import APPLIED, Attachments, Conflict, InboxRow, IndexRow
 from perdure.lifecycles.definitions import Chosen, LifecycleDefinitions
@@ -127,9 +127,16 @@ class LifecycleInstances:
     # --- beginning -----------------------------------------------------------------------------------------------
 
     async def start(
-        self, lifecycle: str, subject: str, context: Mapping[str, Any], origin: Origin, number: int | None = None
+        self,
+        lifecycle: str,
+        subject: str,
+        context: Mapping[str, Any],
+        origin: Origin,
+        number: int | None = None,
+        cause: FactEvent | None = None,
+        id: Id | None = None,
     ) -> Begun:
-        """Start an instance, or find the one that is active for the subject."""
+        """Start an instance, or find the one that is active for the subject; `id` where an event began it, once."""
         chosen = await self.definitions.choose(lifecycle, number, origin)
         if forged := next((name for name in context if name.startswith(RESULT)), None):
             fact, hint = f"its context has '{forged[:80]}'", "What came of a task is told by its result alone."
@@ -142,22 +149,32 @@ class LifecycleInstances:
             # A commit that began before the first definition was there may still change a record without a notice.
             await self.store.await_record_writers()
             self._heard.add(origin.tenant)
-        answer = await self._begin(chosen, subject, context, data, origin)
+        answer = await self._begin(chosen, subject, context, data, origin, cause, id or self._sources.new_id())
         if answer.conflict is None:
             assert answer.aggregate is not None
             return Begun(await self.settle(answer.aggregate), True)
+        if id is not None and answer.conflict.what == "version":
+            return Begun(await self.read(id, origin), False)  # it began by the same event before
         holder = _holder(answer.conflict)
         return Begun(await self.read(Id(holder), origin), False)
 
     async def _begin(
-        self, chosen: Chosen, subject: str, context: Mapping[str, Any], data: bytes, origin: Origin
+        self,
+        chosen: Chosen,
+        subject: str,
+        context: Mapping[str, Any],
+        data: bytes,
+        origin: Origin,
+        cause: FactEvent | None,
+        id: Id,
     ) -> Answer:
         hash = digest(data)
         material = c.Material(chosen.definition, chosen.hash, context, hash)
-        command = c.Start(material=material, number=chosen.number, subject=subject)
+        event, depth = (cause.name, cause.depth) if cause is not None else ("", 0)
+        command = c.Start(material=material, number=chosen.number, subject=subject, event=event, depth=depth)
         index = [IndexRow(INDEX, chosen.definition.name, subject)]
         brought = Attachments(payloads=[(hash, data)], index=index)
-        return await self.kernel.start(KIND, self._sources.new_id(), origin, Prepared(command, brought))
+        return await self.kernel.start(KIND, id, origin, Prepared(command, brought))
 
     # --- going on ------------------------------------------------------------------------------------------------
 
@@ -203,6 +220,17 @@ class LifecycleInstances:
             return c.RequestTask(view=view, key=key, verb=verb)
 
         return await self._with_facts(id, origin, command)
+
+    async def act(self, id: str, action: str, origin: Origin, verb: str = "") -> Aggregate:
+        """Ask for an action of the present state, by that verb and no other where one is named."""
+        for _ in range(MAX_LOOKS):
+            aggregate = await self.settle(await self.read(id, origin))
+            command = c.Act(material=await self.material(aggregate), action=action, verb=verb)
+            answer = await self._ask(aggregate.id, origin, Prepared(command))
+            if answer is not None:
+                assert answer.aggregate is not None
+                return answer.aggregate
+        raise _restless(parse_id(id))
 
     async def pass_deadline(self, id: Id, tenant: str, due: Micros) -> None:
         origin = Origin(tenant, PLATFORM)

@@ -18,6 +18,7 @@ from perdure.lifecycles.machine.definition import (
     Transition,
     Trigger,
 )
+from perdure.lifecycles.machine.state import ACTION
 from perdure.lifecycles.resolution_reader import HOUR, Blocker, read_blocker
 from perdure.lifecycles.yaml_keys import PLACES
 from perdure.verbs.mapping_reader import Fields
@@ -179,6 +180,8 @@ class LifecycleReader:
             fields.wrong(
                 on_fail, "name", f"'{type[:80]}' is not a type of blocker", "Use one word, such as MissingDocument."
             )
+        if type == ACTION:
+            fields.wrong(on_fail, "name", f"'{ACTION}' is the type of actions", "Use another word.")
         text = fields.text("description") or (blocker.description if blocker is not None else "")
         return Requirement(key, guard, type, text, blocker.resolution if blocker is not None else None)
 
@@ -256,7 +259,11 @@ class LifecycleReader:
                 self._places["action", str(len(found))] = Place(node.line, node.column)
                 params = {snake(key): each for key, each in inside.data("params").items()}
                 verb, name = inside.text("verb", required=True), inside.text("action")
-                found.append(Action(state, name or verb, verb, inside.text("description"), params))
+                text, auto = inside.text("description"), inside.boolean("auto")
+                if ":" in name or len(name) > MAX_WORD or any(e.key == f"{state}:{name or verb}" for e in found):
+                    hint = "Use a short name of its own, without a colon."
+                    inside.wrong(node, "name", f"'{(name or verb)[:80]}' cannot name an action of '{state}'", hint)
+                found.append(Action(state, name or verb, verb, text, params, auto))
             if not isinstance(nodes.value, list):
                 fields.wrong(nodes, "wrong_type", f"expected a list of actions, found {nodes.kind()}")
         return tuple(found)
@@ -265,9 +272,11 @@ class LifecycleReader:
         node = fields.get("trigger")
         if node is None:
             return None
+        self._places[("trigger",)] = Place(node.line, node.column)
         inside = self._fields(node, "trigger")
         conditions = [self._condition(each) for each in inside.items("conditions")]
-        return Trigger(inside.text("event", required=True), tuple(conditions))
+        context = {name: str(field.value) for name, field in inside.mapping("context").items()}
+        return Trigger(inside.text("event", required=True), tuple(conditions), inside.text("subject"), context)
 
     def _condition(self, node: Node) -> Condition:
         fields = self._fields(node, "condition")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from perdure.journal import Origin
@@ -38,6 +38,13 @@ class ResultQueue(Protocol):
     async def release(self, id: int, outcome: str, until: int) -> None: ...
 
 
+class RecordVersion(Protocol):
+    """One version of a record; of a deleted or erased one there are no data."""
+
+    @property
+    def data(self) -> bytes: ...
+
+
 class LifecycleStore(Protocol):
     """Every look-up names its tenant and goes by an index."""
 
@@ -48,6 +55,12 @@ class LifecycleStore(Protocol):
 
     async def await_record_writers(self) -> None:
         """End when every commit that changes records sees what was committed before this was asked."""
+        ...
+
+    async def entity_history(
+        self, tenant: str, entity: str, key: str, after: int, most: int
+    ) -> Sequence[RecordVersion]:
+        """Versions of a record behind one, oldest first."""
         ...
 
     async def find_waits(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
-from perdure.errors import FencedError, PerdureError, QuarantinedError, RejectedError
+from perdure.errors import FencedError, PerdureError, QuarantinedError, RejectedError, Rejection
 from perdure.identifiers import Id, derive_id, id_text
 from perdure.journal import Notice, Origin
 from perdure.journal.facts import FACT, FACT_CHANGED, fact_kind
@@ -14,12 +15,14 @@ from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import PENDING, Attachments, Unit
 from perdure.lifecycles.instances import KIND, PLATFORM, LifecycleInstances
 from perdure.lifecycles.machine import commands as c
+from perdure.lifecycles.machine.definition import Lifecycle
 from perdure.lifecycles.machine.judgements import names_of
 from perdure.lifecycles.machine.lifecycle_machine import ASKED, DEADLINE, DUE, EXPIRY, OVER, RECHECK
 from perdure.lifecycles.machine.names import UnknownName, resolved
 from perdure.lifecycles.machine.state import Instance, Task
 from perdure.lifecycles.ports import CallEnd, Resolution, ResolutionCalls
 from perdure.lifecycles.task_results import TaskResult, check_result
+from perdure.lifecycles.triggers import LifecycleTriggers
 from perdure.payload import digest
 from perdure.work.ports import JobFound, TimerFound
 
@@ -37,6 +40,7 @@ class LifecycleRecovery:
     def __init__(self, instances: LifecycleInstances, calls: ResolutionCalls, *, is_driven: bool = False) -> None:
         self._instances = instances
         self._calls = calls
+        self._triggers = LifecycleTriggers(instances)
         self._store = instances.store
         self._kernel = instances.kernel
         self._is_driven = is_driven
@@ -73,7 +77,7 @@ class LifecycleRecovery:
         route = read_route(kind, message_id, message.body)
         if kind == FACT_CHANGED:
             assert isinstance(route, FactRoute)
-            return await self._wake(tenant, message_id, route.keys)
+            return await self._wake(tenant, message_id, route)
         assert isinstance(route, TaskRoute)
         if kind == ASKED:
             return await self._resolve(tenant, message_id, aggregate, route.correlation_id)
@@ -86,9 +90,12 @@ class LifecycleRecovery:
             await self._settle(tenant, message_id)
         return True
 
-    async def _wake(self, tenant: str, message_id: str, keys: Sequence[str]) -> bool:
-        """Let exactly those look that asked for one of the facts, and tell the notice as acted on after that."""
-        for key in keys:
+    async def _wake(self, tenant: str, message_id: str, route: FactRoute) -> bool:
+        """Let exactly those look that asked for one of the facts, and those begin that wait for what happened.
+
+        The notice is told as acted on after that.
+        """
+        for key in route.keys:
             after = 0
             while page := await self._store.find_waits(tenant, FACT, fact_kind(key), key, after, PAGE):
                 after = page[-1].number
@@ -96,6 +103,7 @@ class LifecycleRecovery:
                 for first in range(0, len(found), TOGETHER):
                     several = [self._woken(id, tenant) for id in found[first : first + TOGETHER]]
                     await asyncio.gather(*several)
+        await self._triggers.begin(tenant, message_id, route.events)
         await self._settle(tenant, message_id)
         return True
 
@@ -130,8 +138,7 @@ class LifecycleRecovery:
     async def _resolution(self, aggregate: Aggregate, task: Task, message_id: str) -> Resolution:
         state: Instance = aggregate.state
         material = await self._instances.material(aggregate)
-        requirement = material.definition.requirement(state.state, task.key)
-        args = requirement.resolution.args if requirement is not None and requirement.resolution is not None else {}
+        args = _args(material.definition, state, task)
         names = names_of(id_text(aggregate.id), state.lifecycle, state.subject, material.context)
         call = resolution_id(aggregate, task)
         return Resolution(
@@ -222,7 +229,22 @@ class LifecycleRecovery:
 
 def resolution_id(aggregate: Aggregate, task: Task) -> Id:
     """The id of the call of a pending task: the same however often it is begun."""
-    return derive_id(task.created_at, digest(f"{task.correlation_id}\0{aggregate.tenant}".encode()))
+    return call_id(task.correlation_id, task.created_at, aggregate.tenant)
+
+
+def call_id(correlation_id: str, asked_at: int, tenant: str) -> Id:
+    return derive_id(asked_at, digest(f"{correlation_id}\0{tenant}".encode()))
+
+
+def _args(definition: Lifecycle, state: Instance, task: Task) -> dict[str, Any]:
+    if task.is_action:
+        action = definition.action(task.key)
+        if action is None or action.verb != task.verb:
+            fact = f"version {state.number} of the lifecycle has no such action"
+            raise RejectedError(Rejection("not_found", "do", "action", task.key, fact))
+        return action.params
+    requirement = definition.requirement(state.state, task.key)
+    return requirement.resolution.args if requirement is not None and requirement.resolution is not None else {}
 
 
 def _result_of(end: CallEnd, correlation_id: str, message_id: str) -> TaskResult | None:

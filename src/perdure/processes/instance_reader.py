@@ -10,6 +10,7 @@ from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import InstanceName, LifecycleEvent, Told
 from perdure.errors import RejectedError, Rejection
+from perdure.human_tasks import ShownDocuments
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel
 from perdure.processes.definitions import Definitions
@@ -35,6 +36,7 @@ class InstanceReader:
         self.answers = EarlierAnswers(self.payloads)
         self.followers = Followers(kernel, self.read)
         self._store = store
+        self.shown_documents: ShownDocuments | None = None
         kernel.leave(self.payloads.forget)
 
     async def read(self, instance: InstanceName, origin: Origin) -> Aggregate:
@@ -76,6 +78,12 @@ class InstanceReader:
         """The definition an instance is pinned to."""
         state: Instance = aggregate.state
         return await self.definitions.load(state.process, state.definition, aggregate.tenant)
+
+    async def documents_shown(self, aggregate: Aggregate) -> bytes:
+        """The hash of the documents that the data of an instance refer to; empty where they refer to none."""
+        if self.shown_documents is None:
+            return b""
+        return await self.shown_documents(aggregate.tenant, lambda: self.data(aggregate))
 
     async def data(self, aggregate: Aggregate) -> Any:
         """The data of an instance now; None once it was erased."""

@@ -15,6 +15,7 @@ from perdure.app.perdure import Perdure
 from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runtime import Runtime
 from perdure.app.task_results.verbs import WorkflowVerbs, with_workflow_verb
+from perdure.app.tasks.task_list import task_list as external_task_list
 from perdure.business_calendar import Calendars
 from perdure.durations import later, parse_span
 from perdure.engine import Check
@@ -57,7 +58,7 @@ class Sandbox(Perdure):
             "definitions": config.definitions, "models": config.models, "handlers": config.handlers,
             "environment": config.environment, "documents": config.documents, "guards": config.guards,
             "lifecycles": config.lifecycles if config.lifecycles is not None else default_places(config.definitions),
-            "calendars": config.calendars, "resolvers": config.resolvers,
+            "calendars": config.calendars, "resolvers": config.resolvers, "task_list": config.task_list,
         }  # fmt: skip
         return cls.open(changes.pop("url", "sqlite://"), **{**settings, **changes})
 
@@ -82,12 +83,14 @@ class Sandbox(Perdure):
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
         blobs: str | Path = "",
+        task_list: str = "",
     ) -> AsyncIterator[Sandbox]:
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
             url, definitions=definitions, models=models, documents=documents, lifecycles=lifecycles, guards=guards,
             handlers=handlers, environment=environment, tenant=tenant, principal=principal,
             clock=clock or VirtualSources(seed), driver=driver, resolvers=resolvers, calendars=calendars, blobs=blobs,
+            task_list=task_list,
         )  # fmt: skip
         try:
             yield sandbox
@@ -114,6 +117,7 @@ class Sandbox(Perdure):
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
         blobs: str | Path = "",
+        task_list: str = "",
     ) -> Sandbox:
         """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
         catalogue = with_document_verbs(load_definitions(definitions, environment, documents))
@@ -131,6 +135,7 @@ class Sandbox(Perdure):
         WorkflowVerbs(runtime).bind(registry)
         register_resolvers(runtime, registry, resolvers or {})
         runtime.use_calendars(calendars or Calendars())
+        runtime.task_list = external_task_list(task_list)
         await runtime.start()
         try:
             await runtime.deploy_models(load_models(definitions, models), Origin(tenant, principal))

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from perdure.verbs.definition import VerbDefinition as VerbDefinition
     from perdure.verbs.handler_registry import Handler as Handler
     from perdure.verbs.handler_registry import HandlerRegistry as HandlerRegistry
+    from perdure.verbs.handlers import Alternative as Alternative
     from perdure.verbs.handlers import Call as Call
     from perdure.verbs.handlers import Decide as Decide
+    from perdure.verbs.handlers import DecisionPoint as DecisionPoint
     from perdure.verbs.handlers import Result as Result
     from perdure.verbs.handlers import ResumptionContext as ResumptionContext
     from perdure.verbs.handlers import StepSummary as StepSummary
@@ -36,7 +38,16 @@ _HOMES = {
     "catalogue": ("Catalogue",),
     "compiled_verb": ("Verb",),
     "definition": ("BUILT_IN_HANDLERS", "EntityDefinition", "EntityField", "Execution", "Sentences", "VerbDefinition"),
-    "handlers": ("Call", "Decide", "Result", "ResumptionContext", "StepSummary", "verb"),
+    "handlers": (
+        "Alternative",
+        "Call",
+        "Decide",
+        "DecisionPoint",
+        "Result",
+        "ResumptionContext",
+        "StepSummary",
+        "verb",
+    ),
     "loader": ("definition_places", "load_catalogue", "load_text"),
     "handler_registry": ("Handler", "HandlerRegistry"),
     "compiled_schema": ("CompiledSchema",),

@@ -55,6 +55,8 @@ class Execution(msgspec.Struct, frozen=True):
     timeout_text: str = ""
     """How long it waits where that is counted in business days: `5 business days in london`."""
     escalation: str | None = None
+    alternatives: tuple[str, ...] = ()
+    """Verbs that could be tried in its place when it fails; a decision about the failure is told of them."""
     decision: bool = False
     """It is told how far its runbook has come and may change what is still to run."""
     reevaluate: Reevaluate = "decisions"
@@ -134,7 +136,7 @@ class VerbDefinition(msgspec.Struct, frozen=True):
         if not self.writes:
             del whole["writes"]
         whole["execution"]["flags"] = [flag_content(flag) for flag in whole["execution"]["flags"]]
-        for name in ("decision", "is_shared", "task", "agent", "payload_merge"):
+        for name in ("decision", "is_shared", "task", "agent", "payload_merge", "alternatives"):
             if not whole["execution"][name]:
                 del whole["execution"][name]
         if not self.execution.timeout_text:

@@ -68,6 +68,10 @@ class _VerbCheck:
             self._is_sync("compensation", undo, "compensation is done by sync verbs")
         if execution.compensate is not None:
             self._is_sync("compensate", execution.compensate, "compensation is done by sync verbs")
+        for name in execution.alternatives:
+            self._exists("alternatives", name)
+            if same_verb_name(name) == same_verb_name(self._definition.name):
+                self._wrong("alternatives", "a verb is no alternative to itself", "Its policy says how often to retry.")
         for flag in execution.flags:
             for writer in flag.writers:
                 self._exists("flags", writer)

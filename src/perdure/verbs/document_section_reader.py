@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from perdure.durations import DurationError, parse_span
+from perdure.durations import DurationError, parse_business_days, parse_span
 from perdure.verbs.compiled_schema import CompiledSchema, SchemaFault
 from perdure.verbs.document_types import (
     CATEGORIES,
@@ -26,6 +26,8 @@ from perdure.verbs.document_types import (
 from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.schema_shorthand import SchemaReader, with_definitions
 from perdure.verbs.yaml_nodes import Node, Report
+
+HINTS = {"validity": "Write e.g. P10Y or 30 business days.", "retention": "Write e.g. P10Y or P90D."}
 
 
 class DocumentReader:
@@ -108,16 +110,14 @@ class DocumentReader:
 
     def _span(self, fields: Fields, key: str, default: str, *words: str) -> str:
         text = fields.text(key, default)
-        if not text or text in words:
+        if not text or text in words or (key == "validity" and parse_business_days(text) is not None):
             return text
         try:
             if parse_span(text) > (0, 0):
                 return text
             fields.wrong(fields.get(key), "duration", f"'{text}' is no time at all", "Write e.g. P10Y.")
         except DurationError as error:
-            fields.wrong(
-                fields.get(key), "duration", f"'{error.id}' is refused: {error.fact}", "Write e.g. P10Y or P90D."
-            )
+            fields.wrong(fields.get(key), "duration", f"'{error.id}' is refused: {error.fact}", HINTS[key])
         return default
 
 

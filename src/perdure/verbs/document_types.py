@@ -53,7 +53,7 @@ class DocumentType(msgspec.Struct, frozen=True):
     """Media types of its blobs; none: its versions have no blob."""
     max_bytes: int = DEFAULT_MAX_BYTES
     validity: str = ""
-    """A duration counted from `valid_from` of a version; empty: a version without dates stays valid."""
+    """A duration or business days, counted from `valid_from` of a version; empty: it stays valid without dates."""
     verification: Verification = Verification()
     retention: str = DEFAULT_RETENTION
     extraction: Extraction | None = None

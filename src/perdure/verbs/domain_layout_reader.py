@@ -72,7 +72,7 @@ class DomainReader:
         behavior = fields.word("behavior", _BEHAVIORS, "plugin")
         children = {
             key: child
-            for key in ("retry", "effects", "redelivery", "compensate")
+            for key in ("retry", "effects", "redelivery", "compensate", "alternatives")
             if (child := fields.get(key)) is not None
         }
         if behavior == "crud":

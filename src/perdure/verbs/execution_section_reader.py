@@ -140,6 +140,7 @@ def _common(fields: Fields, base: Execution) -> dict[str, Any]:
         "flags": tuple(read_flag(name, node, fields) for name, node in fields.mapping("flags").items()),
         "compensation": compensation,
         "compensate": fields.optional_text("compensate"),
+        "alternatives": fields.texts("alternatives"),
         "decision": fields.boolean("decision"),
         "reevaluate": _read_reevaluate(fields),
         "is_shared": _is_shared(fields),

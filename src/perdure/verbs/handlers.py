@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -57,6 +57,25 @@ class StepSummary(msgspec.Struct, frozen=True):
     error: str = ""
 
 
+class DecisionPoint(msgspec.Struct, frozen=True):
+    """Which decision is asked for: `kind` is step (its place in the program), resume (a wait has ended) or failure."""
+
+    kind: Literal["step", "resume", "failure"]
+    step: str
+    """The name of the decision's own step."""
+    verb: str
+    about: str = ""
+    """The step that was resumed or failed."""
+
+
+class Alternative(msgspec.Struct, frozen=True):
+    """A verb that could be tried in place of one that failed, with those arguments of the failed step that it takes."""
+
+    verb: str
+    description: str
+    args: dict[str, Any]
+
+
 class ResumptionContext(msgspec.Struct, frozen=True):
     """How far a runbook has come when one of its steps decides."""
 
@@ -67,6 +86,9 @@ class ResumptionContext(msgspec.Struct, frozen=True):
     all_completed_results: list[StepSummary]
     pending_steps: list[StepSummary]
     next_ready_steps: list[StepSummary]
+    decision_point: DecisionPoint | None = None
+    alternatives: list[Alternative] = []
+    """Of a decision about a failure: the verbs that the failed one declares as its alternatives."""
 
 
 SECRET = "secret"
@@ -77,7 +99,8 @@ class Call:
     """One attempt at a verb, as its handler sees it.
 
     `idempotency_key` is the same over every redelivery and retry; `iteration` tells the rounds of a loop apart;
-    `context` tells a decision how far its runbook has come.
+    `context` tells a decision how far its runbook has come. `params` are those of the verb's definition, so that one
+    handler serves many verbs; `correlation_key` is the key that ends the wait of a durable verb.
     """
 
     __slots__ = (
@@ -92,8 +115,10 @@ class Call:
         "attempt",
         "call_id",
         "context",
+        "correlation_key",
         "idempotency_key",
         "iteration",
+        "params",
         "principal",
         "step_id",
         "tenant",
@@ -120,6 +145,8 @@ class Call:
         entities: Any = None,
         context: ResumptionContext | None = None,
         meter: Meter | None = None,
+        params: Mapping[str, Any] | None = None,
+        correlation_key: str = "",
     ) -> None:
         self.verb, self.version, self.args = verb, version, args
         self.call_id, self.step_id = call_id, step_id
@@ -129,6 +156,8 @@ class Call:
         self._entities = entities
         self.context = context
         self._meter = meter
+        self.params: Mapping[str, Any] = params if params is not None else {}
+        self.correlation_key = correlation_key
         self._lent: Lent | None = None
         self._secrets: tuple[str, ...] = ()
         self._whose = tenant, principal, idempotency_key

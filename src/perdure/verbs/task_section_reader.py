@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from perdure.durations import DurationError, parse_business_days, parse_span
-from perdure.human_tasks import MAX_RUNGS, RungAct, RungRule, TaskContract, ladder_of, make_rung, names_of
+from perdure.human_tasks import MAX_RUNGS, RungAct, RungRule, TaskContract, joint_fault, ladder_of, make_rung, names_of
 from perdure.moments import is_date_time
 from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.schema_shorthand import argument_name
 from perdure.verbs.text_templates import placeholders, substitute
 
+NAMELESS = "(nobody)"
+"""Stands for a joint group whose argument is missing: nobody answers for it."""
 ACTS: tuple[RungAct, ...] = ("remind", "reassign", "escalate")
 
 
@@ -23,10 +25,13 @@ def read_task(fields: Fields) -> TaskContract:
     rungs = [rung for node in fields.items("ladder") for rung in _rung(fields, node)]
     if len(rungs) > MAX_RUNGS:
         fields.wrong(fields.get("ladder"), "ladder", f"a ladder has at most {MAX_RUNGS} steps")
+    groups = fields.texts("groups")
+    if any("+" in each for each in groups) and (fault := joint_fault(", ".join(groups))):
+        fields.wrong(fields.get("groups"), "groups", fault, "Write for example [compliance + risk].")
     return TaskContract(
         title=fields.text("title"),
         assignee=fields.text("assignee"),
-        groups=fields.texts("groups"),
+        groups=groups,
         users=fields.texts("users"),
         due=_due(fields),
         four_eyes=fields.boolean("four_eyes"),
@@ -77,9 +82,17 @@ def filled(contract: TaskContract, args: Mapping[str, Any]) -> TaskContract:
 
     return replace(
         contract, title=fill(contract.title), assignee=fill(contract.assignee).strip(), due=fill(contract.due).strip(),
-        groups=tuple(name for each in contract.groups for name in names_of(fill(each))),
+        groups=tuple(name for each in contract.groups for name in _groups(each, fill)),
         users=tuple(name for each in contract.users for name in names_of(fill(each))),
     )  # fmt: skip
+
+
+def _groups(template: str, fill: Callable[[str], str]) -> tuple[str, ...]:
+    """The groups of a template. Of those joined by `+` each stays one group, whatever the arguments are."""
+    if "+" not in template:
+        return names_of(fill(template))
+    parts = (" ".join(fill(each).replace("+", " ").replace(",", " ").split()) for each in template.split("+"))
+    return (" + ".join(part or NAMELESS for part in parts),)
 
 
 def _word(value: Any) -> str:

@@ -128,6 +128,7 @@ ACCEPTED_KEYS = MappingProxyType(
                 "flags",
                 "compensation",
                 "compensate",
+                "alternatives",
                 "decision",
                 "reevaluate",
                 "wait",
@@ -195,6 +196,7 @@ ACCEPTED_KEYS = MappingProxyType(
                 "effects",
                 "redelivery",
                 "compensate",
+                "alternatives",
             )
         ),
         "plugin": frozenset({"handler"}),

@@ -219,7 +219,7 @@ OTHERWISE: tuple[tuple[Any, dict[str, Any]], ...] = (
     (COMPLETE, {
         "node": 3, "who": Person("ana", ("g",)), "head": b"h" * 32, "message": b"m" * 32, "seen": "sha256:00",
         "flags": {"orch_a": True},
-        "writer": "w", "worker": 1,
+        "writer": "w", "worker": 1, "answer": b"a" * 32, "documents": b"d" * 32,
     }),
 )  # fmt: skip
 UNREAD = {"definition", "message_id"}

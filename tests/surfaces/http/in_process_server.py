@@ -104,11 +104,12 @@ class Served:
 @asynccontextmanager
 async def served(
     url: str = "sqlite://", *, authentication: Iterable[Any] = ("keys",), on_socket: bool = False, tokens: Any = None,
-    sources: Any = None, **settings: Any,
+    sources: Any = None, papers: str = "", blobs: str = "", **settings: Any,
 ) -> AsyncIterator[Served]:  # fmt: skip
-    """A running server; `authentication=()` is open to whoever reaches it."""
+    """A running server; `authentication=()` is open to whoever reaches it. `papers` declare types of documents."""
     made = ServerConfig(authentication=tuple(authentication), **settings)
-    async with Perdure.open(url, definitions=catalogue(), handlers=HANDLERS, sources=sources) as perdure:
+    declared = load_text(f"{papers}\nverbs:{DEFINITIONS}") if papers else catalogue()
+    async with Perdure.open(url, definitions=declared, handlers=HANDLERS, sources=sources, blobs=blobs) as perdure:
         edge = make_app(perdure, made, SECRET, tokens=tokens)
         found = Served(perdure, edge, made)
         await perdure.runtime.recovered.wait()

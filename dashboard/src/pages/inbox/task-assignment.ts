@@ -1,7 +1,8 @@
 // Whom a task is for, and what the person who looks at it may do with it.
 import type { Task } from "../../api/process-shapes";
 
-export function forWhom(task: Pick<Task, "assignee" | "groups" | "users">): string {
+export function forWhom(task: Pick<Task, "assignee" | "groups" | "users" | "progress">): string {
+  if (task.progress) return task.progress;
   const named = [task.assignee, task.users].filter(Boolean).join(", ");
   if (named) return `for ${named}${task.groups ? ` (${task.groups})` : ""}`;
   return task.groups ? `for ${task.groups}` : "for anybody";

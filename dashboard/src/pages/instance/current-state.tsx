@@ -100,7 +100,7 @@ function Wait({ wait, view, name, onElement }: Pick<NowProps, "view" | "name" | 
       {wait.key && <span class="soft small">under the key <code>{wait.key}</code></span>}
       {task && (
         <span class="soft small">
-          {task.claimed_by ? `claimed by ${task.claimed_by}` : task.assignee ? `for ${task.assignee}` : task.groups ? `for ${task.groups}` : "for anybody"} · <Link to={`/inbox/${encodeURIComponent(`${view.id}:${task.number}`)}`}>Open the task</Link>
+          {task.claimed_by ? `claimed by ${task.claimed_by}` : task.progress ? task.progress : task.assignee ? `for ${task.assignee}` : task.groups ? `for ${task.groups}` : "for anybody"} · <Link to={`/inbox/${encodeURIComponent(`${view.id}:${task.number}`)}`}>Open the task</Link>
         </span>
       )}
     </li>

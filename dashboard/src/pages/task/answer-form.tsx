@@ -26,6 +26,16 @@ function Known({ known }: { known: Record<string, Json> }) {
   );
 }
 
+/** Where several groups are asked, what each of them has said: all answers have to be the same. */
+function Given({ given }: { given: NonNullable<Task["given"]> }) {
+  if (given.length === 0) return null;
+  return (
+    <dl class="known" aria-label="Answers so far">
+      {given.map((each) => <div key={each.group}><dt class="soft small">{each.by} for {each.group}</dt><dd>{each.data === null || each.data === undefined ? "agreed" : <JsonTree value={each.data} label={each.group} />}</dd></div>)}
+    </dl>
+  );
+}
+
 export function AnswerForm({ path, task, standing, onAnswered, onStale }: AnswerProps) {
   const shape = useMemo(() => shapeOf(task.form ?? { type: "object", additionalProperties: true }, "Answer"), [JSON.stringify(task.form)]);
   const [draft, setDraft] = useState<Draft>(() => draftOf(shape));
@@ -74,6 +84,7 @@ export function AnswerForm({ path, task, standing, onAnswered, onStale }: Answer
         {problem && <ProblemBox problem={problem} />}
         {faults.length > 0 && <p class="fault" role="alert">{faults.length === 1 ? "One field needs another look." : `${faults.length} fields need another look.`}</p>}
         <Known known={task.known ?? {}} />
+        <Given given={task.given ?? []} />
         <FormFields form="answer" shape={shape} draft={draft} faults={faults} onChange={setDraft} isDisabled={!mayAnswer || isBusy} tries={tries} />
         {mayAnswer && <div class="row"><button type="submit" class="button primary" disabled={isBusy}>{isBusy ? "Sending…" : "Complete"}</button></div>}
       </form>

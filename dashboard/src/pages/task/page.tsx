@@ -65,7 +65,7 @@ function OpenTask({ path, task, replace, reload }: OpenTaskProps) {
           <span>{task.claimed_by ? (standing.isMine ? "You have it" : `${task.claimed_by} has it`) : forWhom(task)}</span>
           {task.four_eyes && <Badge tone="quiet">four eyes: not for {task.requester}</Badge>}
         </span>
-        <span class="soft">{task.process}, asked <Ago at={task.since} /> · <Link to={placeOf(task)}>See where it belongs</Link></span>
+        <span class="soft">{task.process}, asked <Ago at={task.since} /> · <Link to={placeOf(task)}>See where it belongs</Link>{task.link && <> · <a href={task.link} rel="noreferrer">Open in the task list</a></>}</span>
       </PageHead>
       {problem && <div class="problem" role="alert"><strong>{problem.message}</strong>{problem.hint && <span>{problem.hint}</span>}</div>}
       <div class="task-columns">

@@ -26,12 +26,22 @@ CarrierOf = Callable[[Aggregate, int, Pin], Awaitable[CarrierView]]
 SentenceOf = Callable[[Step, Any], str]
 """Renders the sentence of a step from its arguments, in the words of the text that the step is pinned to."""
 
+LinkOf = Callable[[Aggregate, int], str]
+"""Links to the open human task that a step itself is."""
+
 
 class CallViews:
     """Makes views of calls, for one origin."""
 
     def __init__(
-        self, kernel: Kernel, store: Store, origin: Origin, carrier: CarrierOf, sentence: SentenceOf, mode: ModeOf
+        self,
+        kernel: Kernel,
+        store: Store,
+        origin: Origin,
+        carrier: CarrierOf,
+        sentence: SentenceOf,
+        mode: ModeOf,
+        link: LinkOf = lambda aggregate, number: "",
     ) -> None:
         self._kernel = kernel
         self._store = store
@@ -39,6 +49,7 @@ class CallViews:
         self._carrier = carrier
         self._sentence = sentence
         self._mode = mode
+        self._link = link
 
     async def parked(self, after: int, limit: int) -> list[dict[str, Any]]:
         """Waiting calls, oldest first; `number` of the last is the `after` of the next page."""
@@ -91,7 +102,8 @@ class CallViews:
         proposal = await proposal_of(self._store, aggregate, step) if step.proposal else None
         sentence = self._sentence(step, args) if args is not None else ""
         view = call_view(aggregate, args, result, sentence, carrier, number, proposal)
-        return msgspec.structs.replace(view, mode=self._mode(step))
+        link = carrier.task_link if carrier is not None else self._link(aggregate, number)
+        return msgspec.structs.replace(view, mode=self._mode(step), task_link=link)
 
     async def readable(self, aggregate: Aggregate, hash: bytes | None) -> Any:
         """The value behind a hash; None also where it is damaged."""

@@ -9,6 +9,7 @@ import msgspec
 from perdure.app.override_views import OverrideView, override_views
 from perdure.app.progress_text import reported
 from perdure.app.runbooks.usage_views import UsageView, usage_view
+from perdure.human_tasks import joint_progress, joint_state
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.executor.agent_proposal import Proposal
@@ -82,6 +83,8 @@ class CarrierView(msgspec.Struct, frozen=True):
     completed: list[str] = []
     incidents: list[IncidentView] = []
     engine: str = ""
+    task_link: str = ""
+    """Its oldest open human task in the external task list; empty where there is no task or no list."""
 
 
 class CallView(msgspec.Struct, frozen=True):
@@ -116,6 +119,8 @@ class CallView(msgspec.Struct, frozen=True):
     """Acts around its human tasks."""
     mode: str = ""
     """How it is carried: `sync`, `durable` or `human_gate`; `carrier` names the engine and the process."""
+    task_link: str = ""
+    """The open human task that it waits for in the external task list; empty where there is no task or no list."""
 
     @property
     def is_ended(self) -> bool:
@@ -254,10 +259,14 @@ def waiting_view(id: Id, step: Step, carrier: CarrierView | None, number: int = 
         return WaitingFor("task", key, groups, iso(token.parked_at), text=token.task.title)
     if token is not None:
         kind = "escalation" if token.escalates else "completion"
-        return WaitingFor(kind, key, token.name, iso(token.parked_at), iso(token.due or None), token.escalation)
+        since, due = iso(token.parked_at), iso(token.due or None)
+        told = joint_state(token.task) if token.task is not None else ""
+        return WaitingFor(kind, key, token.name, since, due, token.escalation, text=told)
     if step.links is not None and step.links.gated_at:
         gate = step.links.gate
-        return WaitingFor("gate", f"{step_id(id_text(id), number)}/{GATE}", gate, iso(step.links.gated_at))
+        agreed = tuple((group, names[0]) for group, names in step.links.agreed)
+        told, place = joint_progress(agreed, step.links.awaited), f"{step_id(id_text(id), number)}/{GATE}"
+        return WaitingFor("gate", place, gate, iso(step.links.gated_at), text=told)
     if is_asked(step) and step.links is not None:
         told = step.error.message.rstrip(".") if step.error is not None else ""
         since, code = iso(step.links.ended_at), step.error.code if step.error is not None else ""

@@ -32,7 +32,7 @@ PEOPLE_ENTRIES = frozenset({
 ASKED_FOR = frozenset({
     "CallStarted", "RunbookStarted", "InstanceStarted", "DraftOpened", "StepsAdded", "ProgressPosted",
     "CompletionReceived", "CompletionIgnored", "Occurred", "WatchMet", "MessageIgnored", "TaskActed", "TaskClaimed",
-    "TaskCompleted", "GateAnswered",
+    "TaskCompleted", "TaskAnswered", "GateAnswered",
 })  # fmt: skip
 """Entries that stand for something that came from outside, whoever it came from."""
 PLATFORM = "perdure"

@@ -11,6 +11,7 @@ import msgspec
 from perdure.app.configuration.calendars import read_calendars
 from perdure.app.configuration.resolvers import ResolverSettings, read_resolvers
 from perdure.app.configuration.server import SECRET_FILE, SERVER_KEYS, ServerConfig, read_server
+from perdure.app.configuration.task_list import read_task_list
 from perdure.app.configuration.telemetry import read_telemetry
 from perdure.buses.bus_settings import BusSettings, read_bus
 from perdure.business_calendar import Calendars
@@ -32,7 +33,7 @@ CONFIG_KEYS = frozenset(
     {
         "store", "engine", "definitions", "documents", "models", "lifecycles", "packs", "handlers", "guards",
         "environment", "retention", "seal", "server", "hooks", "telemetry", "secrets", "resolvers", "calendars",
-        "calendar", "blobs", "bus",
+        "calendar", "blobs", "bus", "task_list",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
@@ -67,6 +68,7 @@ class Config(msgspec.Struct, frozen=True):
     resolvers: Mapping[str, ResolverSettings] = {}
     calendars: Calendars | None = None
     blobs: str = ""
+    task_list: str = ""
     bus: BusSettings = BusSettings()
     folder: Path = Path()
 
@@ -117,6 +119,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         resolvers=read_resolvers(fields),
         calendars=read_calendars(fields),
         blobs=absolute_blobs(fields.text("blobs"), folder),
+        task_list=read_task_list(fields),
         bus=_bus(fields),
         folder=folder,
     )

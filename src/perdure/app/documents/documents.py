@@ -274,7 +274,7 @@ class Documents:
 
     async def collect(self, *, dry: bool = False) -> CollectedView:
         """Remove blobs that no document refers to; with `dry` count them only."""
-        return await self._runtime.document_duties.collect(dry=dry)
+        return await self._runtime.document_duties.collect(self._origin.tenant, dry=dry)
 
     # --- inside --------------------------------------------------------------------------------------------------
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING
 
 from perdure.access.principal_names import PLATFORM
 from perdure.app.documents.submissions import SubmissionChecks
 from perdure.app.documents.views import CollectedView
+from perdure.blobs.partial_uploads import PartialUploads
 from perdure.documents.machine import commands as c
+from perdure.documents.machine.decisions import HELD_TIME
 from perdure.documents.machine.document_machine import RETENTION, DocumentMachine
+from perdure.durations import BusinessDays
 from perdure.errors import Rejection
 from perdure.journal import Origin, TimerRow
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import Attachments
-from perdure.sources import SECOND, Id, Micros, id_text
+from perdure.sources import Id, Micros, id_text
 from perdure.work.ports import JobFound, TimerFound
 
 if TYPE_CHECKING:
@@ -21,8 +25,8 @@ if TYPE_CHECKING:
     from perdure.app.runtime import Runtime
 
 KIND = DocumentMachine.kind
-GRACE: Micros = 3600 * SECOND
-"""The age below which a blob is never collected: its commit may be under way."""
+GRACE: Micros = 2 * HELD_TIME
+"""The age below which a blob is never collected: its commit may be under way, and comes within half of it."""
 
 
 class DocumentDuties:
@@ -30,8 +34,12 @@ class DocumentDuties:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self.submissions = SubmissionChecks(runtime.blobs)
+        self.submissions = SubmissionChecks(runtime.blobs, self._day_after)
+        self.uploads = PartialUploads(runtime.blobs)
         self.checks: VersionChecks | None = None
+
+    def _day_after(self, asked: BusinessDays, begin: date) -> date:
+        return self._runtime.router.calendars.day(asked, begin)
 
     async def fire(self, timer: TimerFound) -> None:
         """A validity ended, or the time that data is kept."""
@@ -75,16 +83,20 @@ class DocumentDuties:
             await self._remove(self._runtime.blobs.folder(tenant), hash)
         return answer
 
-    async def collect(self, *, dry: bool = False) -> CollectedView:
-        """Count or remove blobs that no document refers to, and uploads that never came to their end."""
+    async def collect(self, tenant: str | None = None, *, dry: bool = False) -> CollectedView:
+        """Count or remove blobs that no document refers to, of one tenant or of all, and uploads that never ended."""
         before, count, size = self._runtime.sources.now() - GRACE, 0, 0
+        folder = self._runtime.blobs.folder(tenant) if tenant is not None else None
         async for blob in self._runtime.blobs.listed():
-            if blob.stored_at >= before or await self._is_needed(blob.folder, blob.hash):
+            if folder not in (None, blob.folder) or blob.stored_at >= before:
+                continue
+            if await self._is_needed(blob.folder, blob.hash):
                 continue
             if dry or await self._runtime.blobs.remove(blob.folder, blob.hash, before):
                 count, size = count + 1, size + blob.size
         if not dry:
             await self._runtime.blobs.tidy(before)
+            await self.uploads.tidy(self._runtime.sources.now())
         return CollectedView(count, size, not dry)
 
     async def _remove(self, folder: str, hash: bytes) -> None:

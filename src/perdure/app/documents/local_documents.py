@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 from perdure.app.documents.documents import Documents
 from perdure.app.documents.views import BlobView
+from perdure.app.facade.content_files import Content, Progress, pieces, written
 from perdure.app.facade.documents import DocumentDesk
 from perdure.app.facade.performer import Performer
-
-CHUNK = 1024 * 1024
 
 
 class LocalDocuments(DocumentDesk):
@@ -21,9 +19,9 @@ class LocalDocuments(DocumentDesk):
         super().__init__(performer)
         self._documents = documents
 
-    async def upload(self, content: bytes | Path | AsyncIterator[bytes]) -> BlobView:
+    async def upload(self, content: Content, *, progress: Progress | None = None) -> BlobView:
         """Store the content of a file; `blob` of the answer is what a version refers to."""
-        return await self._documents.store_blob(_stream(content))
+        return await self._documents.store_blob(pieces(content, progress))
 
     async def download(self, id: str, version: int) -> AsyncIterator[bytes]:
         """The blob of a version, part by part; the journal keeps who read it."""
@@ -31,22 +29,8 @@ class LocalDocuments(DocumentDesk):
         async for part in content:
             yield part
 
-    async def save(self, id: str, version: int, file: Path) -> BlobView:
-        """Write the blob of a version to a file."""
+    async def save(self, id: str, version: int, file: Path, *, progress: Progress | None = None) -> BlobView:
+        """Write the blob of a version to a file, which is whole or not there."""
         _, blob, content = await self._documents.download(id, version)
-        with await asyncio.to_thread(file.open, "wb") as target:
-            async for part in content:
-                await asyncio.to_thread(target.write, part)
+        await written(content, file, blob.blob, blob.size, progress)
         return blob
-
-
-async def _stream(content: bytes | Path | AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    if isinstance(content, bytes):
-        yield content
-    elif isinstance(content, Path):
-        with await asyncio.to_thread(content.open, "rb") as file:
-            while data := await asyncio.to_thread(file.read, CHUNK):
-                yield data
-    else:
-        async for data in content:
-            yield data

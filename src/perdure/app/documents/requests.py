@@ -204,6 +204,8 @@ class DocumentRequests:
         count = max(request.received, len(versions))
         is_all = request.status == "received" or (bool(versions) and count >= request.expected)
         status: RequestStatus = "received" if is_all else request.status
+        if status == "received" and versions and all(each.status == "rejected" for _, each in versions):
+            status = "over"
         return msgspec.structs.replace(request, status=status, received=count, versions=tuple(versions))
 
     # --- answered ------------------------------------------------------------------------------------------------

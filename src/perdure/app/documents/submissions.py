@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import date
+from collections.abc import Callable, Mapping
+from datetime import date, timedelta
 from typing import Any
 
 import msgspec
@@ -12,7 +12,7 @@ from perdure.blobs.media_types import OCTETS, agrees, media_type_of
 from perdure.documents.machine.commands import NewVersion
 from perdure.documents.machine.document_state import Blob
 from perdure.documents.ports import Blobs, BlobStored
-from perdure.durations import DAY, later, parse_span
+from perdure.durations import DAY, BusinessDays, later, parse_business_days, parse_span
 from perdure.errors import PayloadTooLargeError, RejectedError, Rejection
 from perdure.payload import BUDGET_BYTES, Cargo, cargo_of, digest_text, parse_digest
 from perdure.sources import Micros
@@ -24,6 +24,7 @@ MAX_WORD = 200
 """Letters of a source, of an id elsewhere and of a note."""
 MAX_NOTE = 2000
 _EPOCH = date(1970, 1, 1)
+DayAfter = Callable[[BusinessDays, date], date]
 
 
 class Submission(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,8 +53,10 @@ class Checked(msgspec.Struct, frozen=True):
 class SubmissionChecks:
     """Checks submissions of one platform."""
 
-    def __init__(self, blobs: Blobs) -> None:
+    def __init__(self, blobs: Blobs, day_after: DayAfter) -> None:
+        """`day_after` counts business days."""
         self._blobs = blobs
+        self._day_after = day_after
         self._schemas: dict[str, CompiledSchema] = {}
 
     async def check(self, type: DocumentType, tenant: str, given: Submission, now: Micros) -> Checked:
@@ -64,7 +67,7 @@ class SubmissionChecks:
             raise refused(type.name, "it holds neither data nor a file", "A version needs content.")
         name = safe_name(given.name)
         details = cargo_of({"name": name, "source_ref": _word("source_ref", given.source_ref, type.name)})
-        valid_from, valid_until = _validity(type, given, now)
+        valid_from, valid_until = self._validity(type, given, now)
         version = NewVersion(
             details=details.hash,
             data=data.hash if data is not None else None,
@@ -75,6 +78,7 @@ class SubmissionChecks:
             is_scanned=blob is not None and bool(type.scan),
             is_extracted=type.extraction is not None,
             correlation=_word("correlation_id", given.correlation_id, type.name),
+            found_at=now if blob is not None else 0,
         )
         cargoes = [each for each in (details, data, parts) if each is not None]
         texts = [each.data for each in (details, data) if each is not None]
@@ -101,6 +105,21 @@ class SubmissionChecks:
             fact = f"its data has {len(cargo.data):,} bytes of at most {BUDGET_BYTES:,}"
             raise PayloadTooLargeError("receive", "document of type", type.name, fact, size=len(cargo.data))
         return cargo
+
+    def _validity(self, type: DocumentType, given: Submission, now: Micros) -> tuple[Micros, Micros]:
+        begin, end = _day("valid_from", given.valid_from, type.name), _day("valid_to", given.valid_to, type.name)
+        if not end and type.validity:
+            end = self._end(type.validity, begin or now // DAY * DAY)
+        if begin and end and end <= begin:
+            raise refused(type.name, f"its validity ends on {given.valid_to} and begins on {given.valid_from}")
+        return begin, end
+
+    def _end(self, validity: str, begin: Micros) -> Micros:
+        """The beginning of the day on which a validity that began on another is over."""
+        asked = parse_business_days(validity)
+        if asked is None:
+            return later(begin, parse_span(validity))
+        return (self._day_after(asked, _EPOCH + timedelta(days=begin // DAY)) - _EPOCH).days * DAY
 
     async def _blob(self, type: DocumentType, tenant: str, given: Submission) -> tuple[Blob, Cargo]:
         if not type.media_types:
@@ -137,15 +156,6 @@ def safe_name(given: str) -> str:
     last = given.replace("\\", "/").rpartition("/")[2]
     shown = "".join(letter for letter in last if letter.isprintable()).strip().lstrip(".")
     return shown[:MAX_NAME]
-
-
-def _validity(type: DocumentType, given: Submission, now: Micros) -> tuple[Micros, Micros]:
-    begin, end = _day("valid_from", given.valid_from, type.name), _day("valid_to", given.valid_to, type.name)
-    if not end and type.validity:
-        end = later(begin or now // DAY * DAY, parse_span(type.validity))
-    if begin and end and end <= begin:
-        raise refused(type.name, f"its validity ends on {given.valid_to} and begins on {given.valid_from}")
-    return begin, end
 
 
 def _day(field: str, text: str, name: str) -> Micros:

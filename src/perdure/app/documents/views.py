@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from perdure.blobs.partial_uploads import Progress
 from perdure.documents.machine.document_state import Document, Version
 from perdure.journal import DocumentRow
 from perdure.payload import digest_text
@@ -19,6 +20,17 @@ class BlobView(msgspec.Struct, frozen=True):
     blob: str
     size: int
     media_type: str
+
+
+class UploadView(msgspec.Struct, frozen=True):
+    """Content that comes in several requests: `offset` is the byte to go on from."""
+
+    id: str
+    size: int
+    offset: int
+    expires_at: str | None
+    blob: BlobView | None = None
+    """The blob that a finished upload became."""
 
 
 class ReasonView(msgspec.Struct, frozen=True):
@@ -129,6 +141,12 @@ class CollectedView(msgspec.Struct, frozen=True):
     blobs: int
     bytes: int
     removed: bool
+
+
+def upload_view(found: Progress) -> UploadView:
+    done = found.finished
+    blob = BlobView(done.blob, done.size, done.media_type) if done is not None else None
+    return UploadView(found.id, found.opened.size, found.offset, iso(found.opened.expires_at), blob)
 
 
 def reason_view(reason: RejectionReason) -> ReasonView:

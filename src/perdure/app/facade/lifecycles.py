@@ -22,6 +22,8 @@ from perdure.app.lifecycles.views import (
 from perdure.app.operations import lifecycles
 from perdure.app.operations.lifecycles import (
     CancelLifecycle,
+    DoAction,
+    EraseLifecycle,
     LifecycleText,
     ListLifecycles,
     MigrateLifecycle,
@@ -78,6 +80,14 @@ class LifecycleDesk(Desk):
     async def resolve(self, id: str, key: str, *, confirm: str = "", phrase: str = "") -> LifecycleStatus:
         """Call the resolution of a blocker."""
         return await self._performer.ask(lifecycles.resolve_blocker, ResolveBlocker(id, key, confirm, phrase))
+
+    async def act(self, id: str, action: str, *, confirm: str = "", phrase: str = "") -> LifecycleStatus:
+        """Do an action that the present state offers."""
+        return await self._performer.ask(lifecycles.do_action, DoAction(id, action, confirm, phrase))
+
+    async def erase(self, id: str, reason: str) -> LifecycleStatus:
+        """Erase the context of an instance that is over, the facts it was decided by, and the data of its calls."""
+        return await self._performer.ask(lifecycles.erase_lifecycle, EraseLifecycle(id, reason))
 
     async def look(self, id: str) -> LifecycleStatus:
         """Look at the facts of an instance once more, also when it is stuck."""

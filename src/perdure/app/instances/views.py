@@ -17,6 +17,7 @@ from perdure.bpmn.machine.human_tasks import seen_in
 from perdure.bpmn.machine.state import ENDED, Instance, Node, Watch
 from perdure.bpmn.machine.transition_cache import samples
 from perdure.bpmn.machine.transition_templates import standing
+from perdure.human_tasks import joint_state
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import copied, digest_text
@@ -40,6 +41,8 @@ class TokenView(msgspec.Struct, frozen=True):
     assignee: str = ""
     groups: str = ""
     claimed_by: str = ""
+    progress: str = ""
+    """Who has answered a task that asks several groups, and who is awaited."""
 
 
 class WaitView(msgspec.Struct, frozen=True):
@@ -220,14 +223,14 @@ def incidents_of(state: Instance) -> list[IncidentView]:
 
 def task_view(
     aggregate: Aggregate, node: Node, definition: Definition, now: Micros, number: int = 0,
-    form: Form = NO_FORM,
+    form: Form = NO_FORM, documents: bytes = b"",
 ) -> TaskView:  # fmt: skip
     task, letters = node.task, id_text(aggregate.id)
     assert task is not None
     return TaskView(
         f"{letters}:{node.number}", letters, node.number, aggregate.state.process, node.element,
         definition.name(node.element), since=iso(node.at), number=number, form=form.schema,
-        verb=definition.deployed.verb, known=form.known, seen=seen_in(aggregate.state), **of_task(task, now),
+        verb=definition.deployed.verb, known=form.known, seen=seen_in(aggregate.state, documents), **of_task(task, now),
     )  # fmt: skip
 
 
@@ -255,7 +258,9 @@ def _plain(name: str, value: Any) -> Any:
 def _token(node: Node, definition: Definition) -> TokenView:
     job, task, element = node.job, node.task, node.element
     type, attempt = (job.type, job.attempt) if job is not None else ("", 0)
-    who = (task.assignee, ", ".join(task.groups), task.claimed_by) if task is not None else ("", "", "")
+    who = ("", "", "", "")
+    if task is not None:
+        who = (task.assignee, ", ".join(task.groups), task.claimed_by, joint_state(task))
     return TokenView(
         node.number, element, definition.name(element), node.kind, None, node.iteration, type, attempt, *who
     )

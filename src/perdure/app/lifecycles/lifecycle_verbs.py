@@ -89,13 +89,14 @@ class LifecycleVerbs:
 
 
 def called_unasked(definition: Lifecycle) -> list[str]:
-    """The verbs that an instance calls by itself: to resolve a blocker, or to judge a guard."""
+    """The verbs that an instance calls by itself: to resolve a blocker, to act, or to judge a guard."""
     automatic = [
         each.resolution.verb
         for state in definition.states
         for each in state.requirements
         if each.resolution is not None and each.resolution.auto
     ]
+    automatic += [each.verb for each in definition.actions if each.auto]
     judging = [str(each.params.get("verb", "")) for each in guards_of(definition) if each.kind == custom.KIND.name]
     return [name for name in dict.fromkeys((*automatic, *judging)) if name]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -20,6 +20,7 @@ from perdure.app.lifecycles.views import (
     LifecycleStatus,
     LifecycleVersionView,
     MigrationPlan,
+    StateView,
     TaskReceipt,
     TransitionAnswer,
 )
@@ -32,21 +33,42 @@ from perdure.lifecycles.instances import INDEX, KIND
 from perdure.lifecycles.kept_facts import read_kept
 from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine import commands as c
-from perdure.lifecycles.machine.definition import Lifecycle
+from perdure.lifecycles.machine.definition import Lifecycle, State
 from perdure.lifecycles.machine.definition_machine import LifecycleVersions
+from perdure.lifecycles.machine.entries import TaskRequested
 from perdure.lifecycles.machine.judgements import names_of
 from perdure.lifecycles.machine.lifecycle_machine import status_text
 from perdure.lifecycles.machine.names import UnknownName
 from perdure.lifecycles.machine.state import Instance
 from perdure.lifecycles.ports import FROM_THE_NEWEST
+from perdure.lifecycles.recovery import call_id
 from perdure.lifecycles.task_results import TaskResult
 from perdure.moments import iso
 from perdure.payload import digest_text
-from perdure.sources import id_text, parse_id
+from perdure.sources import Id, id_text, parse_id
 from perdure.verbs.definition import same_verb_name
 
 if TYPE_CHECKING:
     from perdure.app.runtime import Runtime
+
+PAGES_LOOKED_AT = 20
+"""How far one look goes for instances behind a blocker."""
+
+
+class _Wanted(NamedTuple):
+    """Filters of a list of instances."""
+
+    lifecycle: str
+    state: str
+    subject: str
+    blocker: str
+
+    def fits(self, each: Instance) -> bool:
+        return (
+            (not self.lifecycle or each.lifecycle == self.lifecycle)
+            and (not self.state or each.state == self.state)
+            and (not self.blocker or any(blocked.key == self.blocker for blocked in each.blocked))
+        )
 
 
 class LifecycleOperations:
@@ -100,9 +122,46 @@ class LifecycleOperations:
         _, aggregate = await self._instances.request(id, key, self._origin, verb)
         return await self._status.of(aggregate)
 
+    async def action(self, id: str, name: str) -> CallText | None:
+        """The call of an action of the present state; None where it has none of that name."""
+        aggregate = await self._instances.settle(await self._instances.read(id, self._origin))
+        state, material = aggregate.state, await self._instances.material(aggregate)
+        action = material.definition.action(f"{state.state}:{name}")
+        if action is None:
+            return None
+        names = names_of(id, state.lifecycle, state.subject, material.context)
+        try:
+            return call_text(action.verb, action.params, names)
+        except UnknownName as unknown:
+            fact = f"the context has no '{unknown.name}'"
+            raise RejectedError(Rejection("blocked", "do", "action", name[:80], fact)) from None
+
+    async def act(self, id: str, name: str, verb: str = "") -> LifecycleStatus:
+        """Do an action, by that verb and no other where one is named."""
+        return await self._status.of(await self._instances.act(id, name, self._origin, verb))
+
     async def cancel(self, id: str, reason: str) -> LifecycleStatus:
         _, aggregate = await self._instances.ask(id, self._origin, c.Cancel(reason=reason))
         return await self._status.of(aggregate)
+
+    async def erase(self, id: str, reason: str) -> LifecycleStatus:
+        """Erase what an instance and the calls of its tasks hold. Asked again, it goes on where it was interrupted."""
+        aggregate = await self._instances.read(id, self._origin)
+        upkeep = self._runtime.upkeep
+        await upkeep.erase(aggregate.id, self._origin, reason)
+        codec = self._runtime.machines[KIND].records
+        async for row in self._runtime.store.history(aggregate):
+            for entry in codec.decode(row.body).entries:
+                if isinstance(entry, TaskRequested):
+                    await self._erase_call(call_id(entry.correlation_id, entry.at, aggregate.tenant), reason)
+        return await self.show(id)
+
+    async def _erase_call(self, id: Id, reason: str) -> None:
+        try:
+            await self._runtime.upkeep.erase(id, self._origin, reason)
+        except RejectedError as error:
+            if error.rejection.code != "not_found":  # its call never began
+                raise
 
     async def look(self, id: str) -> LifecycleStatus:
         _, aggregate = await self._instances.ask(id, self._origin, c.LookAgain())
@@ -136,26 +195,38 @@ class LifecycleOperations:
             )  # fmt: skip
 
     async def page(
-        self, lifecycle: str, state: str, subject: str, before: str, limit: int
+        self, lifecycle: str, state: str, subject: str, before: str, limit: int, blocker: str = ""
     ) -> tuple[list[LifecycleItem], str | None]:
-        """Instances, newest first; by subject and by state only within a lifecycle."""
+        """Instances, newest first; by subject and by state only within a lifecycle.
+
+        A page by blocker may hold fewer than were asked for while there are more to look through.
+        """
         if (state or subject) and not lifecycle:
             fact = "a state and a subject are looked for within a lifecycle"
             raise RejectedError(Rejection("invalid", "list", "lifecycles", "", fact, "Name the lifecycle as well."))
         place: bytes = parse_id(before, "lifecycle") if before else FROM_THE_NEWEST
-        store, tenant = self._runtime.store, self._origin.tenant
-        if subject:
-            rows = await store.indexed(tenant, INDEX, lifecycle, subject, place, limit)
+        wanted = _Wanted(lifecycle, state, subject, blocker)
+        found: list[tuple[bytes, Instance]] = []
+        for _ in range(PAGES_LOOKED_AT if blocker else 1):
+            rows = await self._rows(wanted, place, limit)
+            found += [each for each in rows if wanted.fits(each[1])]
+            if len(rows) < limit:
+                return [item_of(*each) for each in found[:limit]], _next(found, limit)
+            place = rows[-1][0]
+            if len(found) >= limit:
+                break
+        items = [item_of(*each) for each in found[:limit]]
+        return items, _next(found, limit) or id_text(place)
+
+    async def _rows(self, wanted: _Wanted, place: bytes, limit: int) -> list[tuple[bytes, Instance]]:
+        store, tenant, lifecycle = self._runtime.store, self._origin.tenant, wanted.lifecycle
+        if wanted.subject:
+            rows = await store.indexed(tenant, INDEX, lifecycle, wanted.subject, place, limit)
         else:
-            rows = await store.aggregates(tenant, KIND, status_text(lifecycle, state) if state else "", place, limit)
+            status = status_text(lifecycle, wanted.state) if wanted.state else ""
+            rows = await store.aggregates(tenant, KIND, status, place, limit)
         machine = self._runtime.machines[KIND]
-        found: list[tuple[bytes, Instance]] = [(row.id, machine.decode(row.state)) for row in rows]
-        items = [
-            item_of(id, each)
-            for id, each in found
-            if (not lifecycle or each.lifecycle == lifecycle) and (not state or each.state == state)
-        ]
-        return items, id_text(rows[-1].id) if len(rows) == limit else None
+        return [(row.id, machine.decode(row.state)) for row in rows]
 
     async def history(self, id: str, after: int, limit: int) -> tuple[list[EntryView], int | None]:
         """Entries of the journal after a record, oldest first; whole records, at least one."""
@@ -215,7 +286,7 @@ class LifecycleOperations:
     # --- definitions ---------------------------------------------------------------------------------------------
 
     async def definitions(self) -> list[LifecycleVersionView]:
-        return [view for state in await self._definitions.all(self._origin) for view in version_views(state)]
+        return [view for each in await self._definitions.all(self._origin) for view in await self._versions(each)]
 
     async def deploy(self, text: str, file: str) -> DeployedLifecycle:
         read = read_lifecycle(text, file, self._instances.machine.table)
@@ -225,7 +296,12 @@ class LifecycleOperations:
         )
 
     async def retire(self, lifecycle: str, version: int, reason: str) -> list[LifecycleVersionView]:
-        return version_views(await self._definitions.retire(lifecycle, version, self._origin, reason))
+        return await self._versions(await self._definitions.retire(lifecycle, version, self._origin, reason))
+
+    async def _versions(self, state: LifecycleVersions) -> list[LifecycleVersionView]:
+        load, tenant = self._definitions.load, self._origin.tenant
+        found = [await load(state.lifecycle, each.hash, tenant) for each in state.versions]
+        return version_views(state, found)
 
     async def definition(self, lifecycle: str, version: int | None) -> Lifecycle:
         return (await self._definitions.choose(lifecycle, version, self._origin, "find")).definition
@@ -236,15 +312,24 @@ class LifecycleOperations:
         return aggregate, (await self._instances.material(aggregate)).definition
 
 
-def version_views(state: LifecycleVersions) -> list[LifecycleVersionView]:
+def _next(found: list[tuple[bytes, Instance]], limit: int) -> str | None:
+    """The place behind the last one shown where more were found than are shown."""
+    return id_text(found[limit - 1][0]) if len(found) > limit else None
+
+
+def version_views(state: LifecycleVersions, definitions: list[Lifecycle]) -> list[LifecycleVersionView]:
     latest = state.latest()
     return [
         LifecycleVersionView(
             state.lifecycle, each.number, each.label, digest_text(each.hash), each.status, iso(each.at) or "", each.by,
-            latest is not None and each.number == latest.number,
+            latest is not None and each.number == latest.number, [state_view(one) for one in definition.states],
         )
-        for each in state.versions
+        for each, definition in zip(state.versions, definitions, strict=True)
     ]  # fmt: skip
+
+
+def state_view(state: State) -> StateView:
+    return StateView(state.name, state.description, state.is_terminal, [each.key for each in state.requirements])
 
 
 def finding(problem: Problem) -> LifecycleFinding:

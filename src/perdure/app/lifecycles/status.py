@@ -87,7 +87,7 @@ def item_of(id: bytes, state: Instance) -> LifecycleItem:
     """An instance in a list, with its blockers as they were last judged."""
     return LifecycleItem(
         id_text(id), state.lifecycle, state.number, state.subject, state.state, state.status,
-        _time(state.entered_at), [each.key for each in state.blocked], state.is_overdue,
+        _time(state.entered_at), [each.key for each in state.blocked], state.is_overdue, state.stuck is not None,
     )  # fmt: skip
 
 
@@ -190,9 +190,10 @@ def _actions(definition: Lifecycle, state: Instance, names: Names) -> list[Actio
 
 def _action(action: Action, names: Names) -> ActionView:
     try:
-        return ActionView(action.name, action.description, call_text(action.verb, action.params, names))
+        call = call_text(action.verb, action.params, names)
+        return ActionView(action.name, action.description, call, is_automatic=action.auto)
     except UnknownName as unknown:
-        return ActionView(action.name, action.description, None, f"the context has no '{unknown.name}'")
+        return ActionView(action.name, action.description, None, f"the context has no '{unknown.name}'", action.auto)
 
 
 def _progress(definition: Lifecycle, state: Instance, judged: JudgedState) -> int:

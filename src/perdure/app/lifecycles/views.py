@@ -79,6 +79,7 @@ class ActionView(msgspec.Struct, frozen=True):
     description: str
     call: CallText | None
     reason: str = ""
+    is_automatic: bool = False
 
 
 class MoveView(msgspec.Struct, frozen=True):
@@ -119,6 +120,7 @@ class LifecycleItem(msgspec.Struct, frozen=True):
     entered_at: str
     blockers: list[str]
     is_overdue: bool
+    is_stuck: bool = False
 
 
 class LifecycleStatus(msgspec.Struct, frozen=True):
@@ -167,8 +169,17 @@ class TransitionAnswer(msgspec.Struct, frozen=True):
     changed: list[str] = []
 
 
+class StateView(msgspec.Struct, frozen=True):
+    """One state of a definition with the keys of its requirements."""
+
+    name: str
+    description: str
+    is_terminal: bool
+    requirements: list[str]
+
+
 class LifecycleVersionView(msgspec.Struct, frozen=True):
-    """One version of a definition."""
+    """One version of a definition; its states are in the order they were written."""
 
     lifecycle: str
     version: int
@@ -178,6 +189,7 @@ class LifecycleVersionView(msgspec.Struct, frozen=True):
     deployed_at: str
     by: str
     is_latest: bool
+    states: list[StateView] = []
 
 
 class LifecycleFinding(msgspec.Struct, frozen=True):

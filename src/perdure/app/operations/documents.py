@@ -218,7 +218,7 @@ async def create_document(context: Context, request: CreateDocument) -> Document
 @operation("document.upload", Route("POST", "/blobs", 201, streams=True), tag=TAG, scope=RECEIVE, repeat="domain")
 async def upload_blob(context: Context, request: UploadBlob) -> BlobView:
     """Store content as it comes. It is collected unless a version refers to it within an hour."""
-    return await context.perdure._documents.store_blob(_content(context))
+    return await context.perdure._documents.store_blob(content_of(context))
 
 
 @operation("document.receive", Route("POST", "/documents/{id}/versions", 201), tag=TAG, scope=RECEIVE, repeat="domain")
@@ -238,7 +238,7 @@ async def receive_content(context: Context, request: ReceiveContent) -> Document
     """Add a version whose blob is the body of the request, streamed as it comes."""
     documents = context.perdure._documents
     most = documents.type((await documents.get(request.id)).type).max_bytes
-    stored = await documents.store_blob(_content(context), min(most, LARGEST_BLOB))
+    stored = await documents.store_blob(content_of(context), min(most, LARGEST_BLOB))
     given = Submission(
         blob=stored.blob, media_type=context.media_type, name=request.name or context.file_name, source=request.source,
         source_ref=request.source_ref, valid_from=request.valid_from, valid_to=request.valid_to,
@@ -311,7 +311,7 @@ async def erase_document(context: Context, request: EraseDocument) -> DocumentVi
 
 @operation("document.collect", Route("POST", "/blobs/collect"), tag=TAG, scope=ERASE)
 async def collect_blobs(context: Context, request: CollectBlobs) -> CollectedView:
-    """Remove blobs that no document refers to and that are older than an hour; `dry` counts them only."""
+    """Remove blobs of the tenant that no document refers to and that are older than an hour; `dry` counts only."""
     return await context.perdure._documents.collect(dry=request.dry)
 
 
@@ -323,7 +323,8 @@ def _submission(request: VersionContent) -> Submission:
     )  # fmt: skip
 
 
-def _content(context: Context) -> AsyncIterator[bytes]:
+def content_of(context: Context) -> AsyncIterator[bytes]:
+    """The content that came with a request."""
     if context.content is None:
         fact = "no content came with the request"
         raise RejectedError(Rejection("invalid", "store", "content", "blob", fact, "Send it as the body."))

@@ -90,11 +90,27 @@ class ResolveBlocker(Request, frozen=True):
     phrase: str = ""
 
 
+class DoAction(Request, frozen=True):
+    """An action that the present state of an instance offers."""
+
+    id: Id
+    action: Name
+    confirm: str = ""
+    phrase: str = ""
+
+
 class CancelLifecycle(Request, frozen=True):
     """An instance, and why it ends."""
 
     id: Id
     reason: Reason
+
+
+class EraseLifecycle(Request, frozen=True):
+    """Why data are erased; the journal keeps it, and this act needs a reason."""
+
+    id: Id
+    reason: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
 
 
 class MigrateLifecycle(Request, frozen=True):
@@ -110,13 +126,14 @@ class MigrateLifecycle(Request, frozen=True):
 
 
 class ListLifecycles(Request, frozen=True):
-    """Instances of a lifecycle, in a state or of a subject; all of them by default."""
+    """Instances of a lifecycle, in a state, of a subject or behind a blocker; all of them by default."""
 
     lifecycle: str = ""
     state: str = ""
     subject: str = ""
     limit: Limit = 50
     after: str | None = None
+    blocker: Annotated[str, msgspec.Meta(max_length=500, description="The key of a requirement that is not met.")] = ""
 
 
 class ShowHistory(Request, frozen=True):
@@ -186,7 +203,7 @@ async def list_lifecycles(context: Context, request: ListLifecycles) -> Page[Lif
     """Instances, newest first, with what blocks them. Instances of verbs that a key does not reach are left out."""
     desk = context.perdure.lifecycle_operations
     items, after = await desk.page(
-        request.lifecycle, request.state, request.subject, request.after or "", request.limit
+        request.lifecycle, request.state, request.subject, request.after or "", request.limit, request.blocker
     )
     seen: dict[tuple[str, int], bool] = {}
     for each in items:
@@ -244,6 +261,20 @@ async def resolve_blocker(context: Context, request: ResolveBlocker) -> Lifecycl
     return await context.perdure.lifecycle_operations.resolve(request.id, request.key, call.verb if call else "")
 
 
+@operation("lifecycle.act", Route("POST", "/lifecycles/{id}/act"), tag=TAG, scope=VERBS_OF_INSTANCE)
+async def do_action(context: Context, request: DoAction) -> LifecycleStatus:
+    """Do an action that the present state offers; the pending task that follows its call is in the answer.
+
+    A grave one is confirmed as a call of its verb is.
+    """
+    desk = context.perdure.lifecycle_operations
+    call = await desk.action(request.id, request.action)
+    if call is not None:
+        plan = await plan_of_call(context.perdure, call.verb, call.args)
+        await _confirmed(context, plan, request.confirm, request.phrase, "A person can do it.")
+    return await desk.act(request.id, request.action, call.verb if call else "")
+
+
 @operation("lifecycle.look", Route("POST", "/lifecycles/{id}/look"), tag=TAG, scope=VERBS_OF_INSTANCE)
 async def look_again(context: Context, request: ShowLifecycle) -> LifecycleStatus:
     """Look at the facts of an instance once more, also when it is stuck."""
@@ -254,6 +285,12 @@ async def look_again(context: Context, request: ShowLifecycle) -> LifecycleStatu
 async def cancel_lifecycle(context: Context, request: CancelLifecycle) -> LifecycleStatus:
     """End an instance and everything it asked for."""
     return await context.perdure.lifecycle_operations.cancel(request.id, request.reason)
+
+
+@operation("lifecycle.erase", Route("POST", "/lifecycles/{id}/erase"), tag=TAG, scope=VERBS_OF_INSTANCE)
+async def erase_lifecycle(context: Context, request: EraseLifecycle) -> LifecycleStatus:
+    """Erase the context of an instance that is over, the facts it was decided by, and the data of its calls."""
+    return await context.perdure.lifecycle_operations.erase(request.id, request.reason)
 
 
 @operation("lifecycle.migrate", Route("POST", "/lifecycles/{id}/migrate"), tag=TAG, scope=VERBS_OF_INSTANCE)

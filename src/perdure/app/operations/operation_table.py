@@ -23,6 +23,7 @@ from perdure.app.operations import (
     requests,
     runbooks,
     tasks,
+    uploads,
     verbs,
     waits,
 )
@@ -59,6 +60,7 @@ TABLE: tuple[Row, ...] = tuple(
         tasks,
         documents,
         requests,
+        uploads,
     )
     for row in _declared(module)
 )

@@ -435,8 +435,10 @@ async def cancel_step(context: Context, request: StepReason) -> RunbookView:
 )
 async def answer_gate(context: Context, request: AnswerGate) -> RunbookView:
     """Agree, or refuse, that a step with a gate runs, as a member of its group."""
-    number = step_number(await context.runbook_views.read(request.id), request.step)
-    answer = c.AnswerGate(number, request.agree, request.reason, request.seen)
+    aggregate = await context.runbook_views.read(request.id)
+    number = step_number(aggregate, request.step)
+    documents = await context.runtime.conductor.launcher.documents_at(aggregate, number)
+    answer = c.AnswerGate(number, request.agree, request.reason, request.seen, documents)
     return await context.runbook_views.ask(request.id, answer)
 
 

@@ -150,6 +150,7 @@ SILENT: dict[str, tuple[str, ...]] = {
     ),
     "who has a task, and what goes around one": (
         "instance.TaskClaimed", "instance.TaskReassigned", "instance.TaskDelegated", "instance.TaskOverridden",
+        "instance.TaskAnswered", "instance.TaskReopened", "runbook.TaskAnswered", "runbook.TaskReopened",
         "instance.OverrideProposed", "instance.OverrideAgreed", "instance.ConsequenceAgreed",
         "runbook.TaskActed", "runbook.OverrideProposed",
         "runbook.OverrideAgreed", "runbook.ProposalMade", "runbook.ProposalAnswered",

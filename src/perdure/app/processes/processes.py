@@ -282,6 +282,7 @@ class Views:
             aggregate = await self._instances.read(id, Origin(call.tenant))
             definition = await self._instances.loaded(aggregate)
             view = carrier_view(aggregate, definition, await self._pasts.of(aggregate), self._runtime.engine.name)
+            view = replace(view, task_link=self._runtime.task_list.of_instance(aggregate))
         except RejectedError:
             engine = self._runtime.engine.name
             return CarrierView(pin.process, pin.version, digest, "", "starting", "starting", engine=engine)

@@ -8,7 +8,7 @@ import msgspec
 
 from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.kernel.kernel import Aggregate
-from perdure.overrides import Guard, contract_guard
+from perdure.overrides import Guard, contract_guards
 from perdure.processes.called_process_tasks import tasks_of_instance, tasks_of_process
 from perdure.runbooks.machine.runbook_machine import carried_as
 from perdure.runbooks.machine.state import Runbook, Step
@@ -39,5 +39,4 @@ async def unseen_tasks(context: Context, aggregate: Aggregate, number: int) -> t
     args = msgspec.json.decode(data) if data is not None else {}
     name = step.links.name if step.links is not None else step.verb
     contract = filled(verb.execution.task, args)
-    guard = contract_guard(f"task '{name}'", contract, state.askers, runtime.sources.now())
-    return (guard,) if guard is not None else ()
+    return contract_guards(f"task '{name}'", contract, state.askers, runtime.sources.now())

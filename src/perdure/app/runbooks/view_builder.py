@@ -90,7 +90,8 @@ class RunbookViews:
         carrier = await self._instances.carrier(aggregate, number, step.carrier) if step.carrier is not None else None
         proposal = await proposal_of(self._runtime.store, aggregate, step)
         view = step_view(aggregate, number, plan, args, result, carrier, proposal)
-        view = msgspec.structs.replace(view, mode=self._mode(step))
+        link = carrier.task_link if carrier is not None else self._runtime.task_list.of_step(aggregate, number)
+        view = msgspec.structs.replace(view, mode=self._mode(step), task_link=link)
         told = self._conductor.texts.sentence(step, args) if step.verb and args is not None else ""
         return msgspec.structs.replace(view, sentence=told) if told else view
 

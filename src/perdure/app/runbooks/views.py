@@ -63,6 +63,8 @@ class StepView(msgspec.Struct, frozen=True, omit_defaults=True):
     """What somebody last posted about it, while it goes on."""
     mode: str = ""
     """How it is carried: `sync`, `durable` or `human_gate`."""
+    task_link: str = ""
+    """The open human task that it waits for in the external task list; empty where there is no task or no list."""
 
 
 class RunbookView(msgspec.Struct, frozen=True):

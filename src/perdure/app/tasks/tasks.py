@@ -18,12 +18,22 @@ from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runbooks.views import RunbookView
 from perdure.app.runtime import Runtime
 from perdure.app.tasks.failure_answers import FAILURE_FORM, HOW, answer_failure, read_answer
-from perdure.app.tasks.views import TaskView, of_task
+from perdure.app.tasks.views import GivenView, TaskView, of_task
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.state import Node
 from perdure.engine import Until
 from perdure.errors import PerdureError, QuarantinedError, RejectedError, Rejection
-from perdure.human_tasks import HumanTask, Person, TaskContract, gate, is_for, open_task, over
+from perdure.human_tasks import (
+    HumanTask,
+    Person,
+    TaskContract,
+    awaited_groups,
+    gate,
+    is_for,
+    joint_progress,
+    open_task,
+    over,
+)
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import WaitFound
@@ -251,16 +261,17 @@ class TaskOperations(TaskDesk):
         if found.is_failure:
             return await answer_failure(self._performer.ask, key, read_answer(key, data))
         if not found.token:
-            return await self._agreed(key, data or {}, seen)
+            return await self._agreed(key, found, data or {}, seen)
         place = token_key(id_text(id), number, found.aggregate.state.steps[number - 1].tokens[found.token - 1])
         completion = Completion(place, result={} if data is None else dict(data), override=override, seen=seen)
         receipt = await self._runtime.intake.complete(completion, self._origin, message_id)
         return await self._call(receipt.aggregate or await self._runtime.kernel.read(id, self._origin))
 
-    async def _agreed(self, key: str, data: Mapping[str, Any], seen: str) -> CallView | RunbookView:
+    async def _agreed(self, key: str, found: Seen, data: Mapping[str, Any], seen: str) -> CallView | RunbookView:
         id, number = task_place(key)
         given = CompiledSchema(GATE_FORM, "complete", "task", key).check(dict(data))
-        command = AnswerGate(number, given["agree"], given.get("reason", ""), seen)
+        documents = await self._runtime.conductor.launcher.documents_at(found.aggregate, number)
+        command = AnswerGate(number, given["agree"], given.get("reason", ""), seen, documents)
         answer = await self._runtime.kernel.ask(RUNBOOK, id, self._origin, Prepared(command))
         return await self._call(answer.aggregate or await self._runtime.kernel.read(id, self._origin))
 
@@ -296,16 +307,43 @@ class TaskOperations(TaskDesk):
         return Seen(aggregate, node.task, node, number)
 
     async def _view(self, seen: Seen, *, number: int = 0, has_form: bool = False) -> TaskView:
+        view = await self._unlinked(seen, number, has_form)
+        link = self._runtime.task_list.link(
+            self._origin.tenant, view.process, view.instance, view.element, view.key
+        )  # fmt: skip
+        return msgspec.structs.replace(view, link=link)
+
+    async def _unlinked(self, seen: Seen, number: int, has_form: bool) -> TaskView:
         now = self._runtime.sources.now()
         if seen.node is None:
-            view = self._call_task(seen, now, number, has_form)
+            view = self._call_task(seen, now, number, has_form, await self._documents_shown(seen))
             step = seen.aggregate.state.steps[seen.number - 1]
-            return msgspec.structs.replace(view, proposal=await proposal_of(self._runtime.store, seen.aggregate, step))
+            proposal = await proposal_of(self._runtime.store, seen.aggregate, step)
+            return await self._with_given(seen, msgspec.structs.replace(view, proposal=proposal))
         definition = await self._runtime.instances.loaded(seen.aggregate)
         form = await self._runtime.forms.of(seen.aggregate, seen.node) if has_form else NO_FORM
-        return task_view(seen.aggregate, seen.node, definition, now, number, form)
+        documents = await self._runtime.instances.documents_shown(seen.aggregate)
+        view = task_view(seen.aggregate, seen.node, definition, now, number, form, documents)
+        return await self._with_given(seen, view)
 
-    def _call_task(self, seen: Seen, now: Micros, number: int, has_form: bool) -> TaskView:
+    async def _with_given(self, seen: Seen, view: TaskView) -> TaskView:
+        """The view with what each of several people answered so far."""
+        found: list[GivenView] = []
+        for given in seen.task.given:
+            told = await self._runtime.store.payload(seen.aggregate.id, given.answer) if given.answer else None
+            said = msgspec.json.decode(told) if told is not None else {}
+            found.append(GivenView(given.group, given.by, iso(given.at), said.get("data") or said or None))
+        return msgspec.structs.replace(view, given=found) if found else view
+
+    async def _documents_shown(self, seen: Seen) -> bytes:
+        """The hash of the documents that the arguments of a step refer to."""
+        if seen.is_failure:
+            return b""
+        if seen.token:
+            return await self._runtime.intake.documents_shown(seen.aggregate, seen.number)
+        return await self._runtime.conductor.launcher.documents_at(seen.aggregate, seen.number)
+
+    def _call_task(self, seen: Seen, now: Micros, number: int, has_form: bool, documents: bytes) -> TaskView:
         letters, step = id_text(seen.aggregate.id), seen.aggregate.state.steps[seen.number - 1]
         verb = self._runtime.catalogue.find(step.verb, step.version)
         description = verb.definition.description if verb is not None else ""
@@ -315,16 +353,19 @@ class TaskOperations(TaskDesk):
         return TaskView(
             f"{letters}:{seen.number}", letters, seen.number, step.verb, step.links.name if step.links else "",
             seen.task.title or description or step.verb, since=iso(seen.task.opened_at), number=number, form=form,
-            verb=step.verb, seen=_shown(seen), **of_task(seen.task, now),
+            verb=step.verb, seen=_shown(seen, documents),
+            **{**of_task(seen.task, now), **({} if seen.token or seen.is_failure else _gate_halves(step))},
         )  # fmt: skip
 
 
-def _shown(seen: Seen) -> str:
+def _shown(seen: Seen, documents: bytes) -> str:
     """What somebody sees who looks at the task of a call, or at a gate."""
     state = seen.aggregate.state
     if seen.is_failure:
         return ""
-    return seen_by_asked(state.steps[seen.number - 1]) if seen.token else seen_at_gate(state, seen.number)
+    if seen.token:
+        return seen_by_asked(state.steps[seen.number - 1], documents)
+    return seen_at_gate(state, seen.number, documents)
 
 
 class Wanted(NamedTuple):
@@ -367,6 +408,16 @@ def _seen_step(aggregate: Aggregate, step: Step, number: int) -> Seen | None:
     return Seen(aggregate, task, None, number)
 
 
+def _gate_halves(step: Step) -> dict[str, Any]:
+    """Who has agreed at a gate that asks several groups, and of which somebody has to."""
+    links = step.links
+    if links is None or "+" not in links.gate:
+        return {}
+    given = [GivenView(group, names[0]) for group, names in links.agreed]
+    told = joint_progress(tuple((group, names[0]) for group, names in links.agreed), links.awaited)
+    return {"awaited": list(links.awaited), "given": given, "progress": told}
+
+
 def changed_fields(old: Any, new: Any) -> Sequence[str]:
     """The names of the fields of a payload that differ, the first of them."""
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
@@ -389,4 +440,5 @@ def _unknown(key: str) -> Rejection:
 
 def _is_of(task: HumanTask, assignee: str, group: str) -> bool:
     people = {task.claimed_by, task.assignee, *task.users}
-    return (not assignee or assignee in people) and (not group or group in task.groups)
+    groups = (*task.groups, *awaited_groups(task))
+    return (not assignee or assignee in people) and (not group or group in groups)

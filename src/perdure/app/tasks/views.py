@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from perdure.errors import SchemaViolationError
-from perdure.human_tasks import HumanTask
+from perdure.human_tasks import HumanTask, awaited_groups, joint_state
 from perdure.runbooks.executor.agent_proposal import Proposal
 from perdure.sources import Micros, iso
 
@@ -19,6 +19,18 @@ class RungView(msgspec.Struct, frozen=True):
     act: str
     to: str = ""
     is_done: bool = False
+
+
+class GivenView(msgspec.Struct, frozen=True):
+    """The answer of one person to a task, or a gate, that asks somebody of each of several groups.
+
+    `data` is what they answered; None where it was erased, and at a gate.
+    """
+
+    group: str
+    by: str
+    at: str | None = None
+    data: Any = None
 
 
 class FieldError(msgspec.Struct, frozen=True):
@@ -62,8 +74,16 @@ class TaskView(msgspec.Struct, frozen=True):
     verb: str = ""
     """The verb it is part of: that of the step, or the one its process carries."""
     known: dict[str, Any] = {}
+    link: str = ""
+    """The task in the external task list; empty where a project has none."""
     seen: str = ""
     """What this view shows, by hashes; an answer that carries it is refused once that has changed."""
+    awaited: list[str] = []
+    """The groups of each of which somebody has yet to answer, where several are asked."""
+    given: list[GivenView] = []
+    """The answers so far, where several groups are asked; the task ends when all are given and the same."""
+    progress: str = ""
+    """Who has answered for which group and who is awaited, in words."""
 
 
 def of_task(task: HumanTask, now: Micros) -> dict[str, Any]:
@@ -73,6 +93,8 @@ def of_task(task: HumanTask, now: Micros) -> dict[str, Any]:
         "claimed_by": task.claimed_by, "state": task.state, "due_at": iso(task.due_at or None),
         "is_overdue": bool(task.due_at) and task.due_at < now, "four_eyes": bool(task.requester),
         "requester": task.requester, "delegated_by": list(task.delegated_by), "ladder": _ladder(task),
+        "awaited": list(awaited_groups(task)), "given": [GivenView(g.group, g.by, iso(g.at)) for g in task.given],
+        "progress": joint_state(task),
     }  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from perdure.bpmn.machine.state import (
     Watch,
 )
 from perdure.errors import InvariantBroken
-from perdure.human_tasks import HumanTask, Rung, climbed, handed, names_of, shifted
+from perdure.human_tasks import Given, HumanTask, Rung, climbed, handed, names_of, shifted, with_given, without
 from perdure.overrides import Override, agreed, remembered
 
 
@@ -240,6 +240,15 @@ def _task_chased(state: Instance, entry: e.TaskChased) -> None:
     _with_task(state, entry.number, climbed(_task(state, entry.number), Rung(0, entry.act, entry.group, entry.user)))
 
 
+def _task_answered(state: Instance, entry: e.TaskAnswered) -> None:
+    given = Given(entry.group, entry.by, entry.answer, entry.seen, entry.at, entry.behind)
+    _with_task(state, entry.number, with_given(_task(state, entry.number), given))
+
+
+def _task_reopened(state: Instance, entry: e.TaskReopened) -> None:
+    _with_task(state, entry.number, without(_task(state, entry.number), entry.of))
+
+
 def _thrown(state: Instance, entry: e.Thrown) -> None:
     if entry.kind in ("message", "signal", "escalation"):
         _number(state, entry.number)
@@ -432,6 +441,8 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.Adopted: _adopted,
     e.TaskDelegated: _task_delegated,
     e.TaskChased: _task_chased,
+    e.TaskAnswered: _task_answered,
+    e.TaskReopened: _task_reopened,
     e.TaskOverridden: _nothing,
     e.AgentUsed: _agent_used,
     e.JobRebound: _job_rebound,

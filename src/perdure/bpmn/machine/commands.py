@@ -141,6 +141,10 @@ class CompleteTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     worker: int = 0
     seen: str = ""
     """What they saw when they answered; empty when nothing says."""
+    answer: bytes = b""
+    """The answer by its hash, where somebody of each of several groups is asked."""
+    documents: bytes = b""
+    """The documents that the payload refers to, as they are now, by a hash."""
 
 
 class EndCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):

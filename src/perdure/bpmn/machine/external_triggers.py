@@ -10,7 +10,15 @@ from perdure.bpmn.machine.compensation import failed_undo
 from perdure.bpmn.machine.error_propagation import throw
 from perdure.bpmn.machine.event_triggers import occur
 from perdure.bpmn.machine.flag_writes import settled
-from perdure.bpmn.machine.human_tasks import LADDER, climb, find_task, note_override, seen_in, task_key
+from perdure.bpmn.machine.human_tasks import (
+    LADDER,
+    answer_jointly,
+    climb,
+    find_task,
+    note_override,
+    seen_in,
+    task_key,
+)
 from perdure.bpmn.machine.scopes import end
 from perdure.bpmn.machine.sequence_flows import complete
 from perdure.bpmn.machine.state import ENDED, Flags
@@ -80,9 +88,11 @@ def complete_task(game: TokenGame, command: c.CompleteTask) -> str | Rejection:
     answered = human_tasks.answer(found[1], command.who, game.now, task_key(node.number))
     if isinstance(answered, Rejection):
         return answered
-    seen, key = seen_in(game.state), task_key(node.number)
+    seen, key = seen_in(game.state, command.documents), task_key(node.number)
     if (stale := human_tasks.outdated(command.seen, seen, human_tasks.OF_TASK, "complete", "task", key)) is not None:
         return stale
+    if told := answer_jointly(game, node, command, seen):
+        return told
     fault = _bring(game, command.head, command.flags, command.writer, node.element, by)
     if fault is not None:
         return fault

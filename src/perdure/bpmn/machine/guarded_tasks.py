@@ -14,19 +14,19 @@ from perdure.bpmn.machine.reachability import asking, is_inevitable, is_user_tas
 from perdure.bpmn.machine.state import CONTAINERS, ROOT, Node
 from perdure.bpmn.machine.token_game_state import TokenGame
 from perdure.human_tasks import HumanTask
-from perdure.overrides import Guard, is_guarded
+from perdure.overrides import Guard, guards_of_task
 
 
 def guards_of_move(game: TokenGame, command: c.Modify) -> tuple[Guard, ...]:
     """The tasks that a move takes away without asking them again, and those that its new tokens leave behind."""
-    found: list[Guard | None] = []
+    found: list[Guard] = []
     for number in command.cancels:
         for node in _nodes(game, number):
             if not any(is_inevitable(game.plan, start, node.element) for start in command.starts):
-                found.append(_guard_of(game, node))
+                found.extend(_guards_of(game, node))
     left = {game.state.nodes[number].element for number in command.cancels}
     for start in dict.fromkeys(command.starts):
-        found.extend(_static(game, task) for task in left_behind(game.plan, start, left))
+        found.extend(guards_of(game, left_behind(game.plan, start, left)))
     return named_once(found)
 
 
@@ -34,18 +34,18 @@ def guards_of_end(game: TokenGame, node: Node) -> tuple[Guard, ...]:
     """The tasks that a token stands for, holds or still comes to inside its scope, when it is ended by hand."""
     if node.number == ROOT:
         return guards_ahead(game)
-    found = [_guard_of(game, each) for each in _nodes(game, node.number)]
+    found = [guard for each in _nodes(game, node.number) for guard in _guards_of(game, each)]
     if node.kind in CONTAINERS or node.element in game.plan.areas:
         inner = asking(game.plan, node.element) if node.kind == "stuck" else _ahead(game, _nodes(game, node.number)[1:])
-        found.extend(_static(game, each) for each in inner)
+        found.extend(guards_of(game, inner))
     return named_once(found)
 
 
 def guards_ahead(game: TokenGame) -> tuple[Guard, ...]:
     """Every task of an instance that waits, or that one of its tokens may still come to."""
     nodes = list(game.state.nodes.values())
-    found = [_guard_of(game, node) for node in nodes]
-    found.extend(_static(game, element) for element in sorted(_ahead(game, nodes)))
+    found = [guard for node in nodes for guard in _guards_of(game, node)]
+    found.extend(guards_of(game, sorted(_ahead(game, nodes))))
     return named_once(found)
 
 
@@ -59,14 +59,13 @@ def guards_of_process(plan: Plan, askers: tuple[str, ...]) -> tuple[Guard, ...]:
         text = node.groups.text if node.groups is not None and node.groups.kind == "literal" else ""
         requester, behind = (askers[0], askers[1:]) if spot.rules.four_eyes else ("", ())
         task = HumanTask(groups=human_tasks.names_of(text), requester=requester, behind=behind)
-        if is_guarded(task):
-            found.append(Guard(f"task '{spot.id}'", task))
+        found.extend(guards_of_task(f"task '{spot.id}'", task))
     return tuple(found)
 
 
 def guards_of(game: TokenGame, elements: Iterable[str]) -> tuple[Guard, ...]:
     """The guards of user tasks of the model, with what their texts come to now."""
-    return named_once(_static(game, element) for element in elements)
+    return named_once(guard for element in elements for guard in _static(game, element))
 
 
 def lost_tasks(before: TokenGame, after: TokenGame, mapping: dict[str, str]) -> list[str]:
@@ -109,12 +108,11 @@ def _ahead(game: TokenGame, nodes: Iterable[Node]) -> set[str]:
     return {task for each in ahead for task in asking(game.plan, each)}
 
 
-def named_once(guards: Iterable[Guard | None]) -> tuple[Guard, ...]:
+def named_once(guards: Iterable[Guard]) -> tuple[Guard, ...]:
     """Guards, each name once, the first of them."""
     found: dict[str, Guard] = {}
     for guard in guards:
-        if guard is not None:
-            found.setdefault(guard.name, guard)
+        found.setdefault(guard.name, guard)
     return tuple(found.values())
 
 
@@ -122,18 +120,17 @@ def _nodes(game: TokenGame, number: int) -> list[Node]:
     return [game.state.nodes[each] for each in (number, *inside(game.state, number))]
 
 
-def _guard_of(game: TokenGame, node: Node) -> Guard | None:
+def _guards_of(game: TokenGame, node: Node) -> tuple[Guard, ...]:
     if node.task is None:
         return _static(game, node.element)
-    return Guard(f"task '{node.element}'", node.task) if is_guarded(node.task) else None
+    return guards_of_task(f"task '{node.element}'", node.task)
 
 
-def _static(game: TokenGame, element: str) -> Guard | None:
+def _static(game: TokenGame, element: str) -> tuple[Guard, ...]:
     spot = game.spots.get(element)
     if spot is None or not is_user_task(spot):
-        return None
-    task = would_open(game, spot)
-    return Guard(f"task '{element}'", task) if is_guarded(task) else None
+        return ()
+    return guards_of_task(f"task '{element}'", would_open(game, spot))
 
 
 def would_open(game: TokenGame, spot: Spot) -> HumanTask:

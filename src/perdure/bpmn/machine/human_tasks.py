@@ -26,9 +26,9 @@ def open_task(game: TokenGame, number: int, task: m.Task) -> None:
     game.emit(e.TaskOpened(number, assignee, groups, users, due, due_at, requester, ladder, behind, agents))
 
 
-def seen_in(state: Instance) -> str:
-    """What somebody sees who is asked by an instance: its payload, and the process it follows."""
-    return human_tasks.seen_of(state.head, state.definition)
+def seen_in(state: Instance, documents: bytes = b"") -> str:
+    """What somebody sees who is asked by an instance: its payload with the documents it refers to, and the process."""
+    return human_tasks.seen_of(state.head, state.definition, documents=documents)
 
 
 def find_task(game: TokenGame, number: int, do: str) -> tuple[Node, HumanTask] | Rejection:
@@ -70,7 +70,10 @@ def unclaim(game: TokenGame, command: c.UnclaimTask) -> str | Rejection:
     if made is found[1]:
         return "replayed"
     note_override(game, command.node, command.who, "give back")
-    game.emit(e.TaskClaimed(command.node, game.now, ""))
+    if taken := human_tasks.withdrawn(found[1], command.who):
+        game.emit(e.TaskReopened(command.node, game.now, taken))
+    else:
+        game.emit(e.TaskClaimed(command.node, game.now, ""))
     return "unclaimed"
 
 
@@ -97,6 +100,30 @@ def reassign(game: TokenGame, command: c.ReassignTask) -> str | Rejection:
     note_override(game, command.node, command.who, "reassign")
     game.emit(e.TaskReassigned(command.node, game.now, command.to, command.who.name, ", ".join(groups)))
     return "reassigned"
+
+
+def answer_jointly(game: TokenGame, node: Node, command: c.CompleteTask, seen: str) -> str | Rejection:
+    """Note the answer of one of several people; empty when nobody else is awaited."""
+    task, key = _task_of(game, node.number), task_key(node.number)
+    if not human_tasks.joint_groups(task.groups):
+        return ""
+    if changed := human_tasks.outlived(task, seen, human_tasks.OF_TASK):
+        game.emit(e.TaskReopened(node.number, game.now, tuple(each.by for each in task.given), changed))
+        task = _task_of(game, node.number)
+    made = human_tasks.give(task, command.who, command.answer, seen, game.now, key)
+    if isinstance(made, Rejection):
+        return made
+    note_override(game, node.number, command.who, "answer")
+    given = made.given[-1]
+    told = (given.by, given.group, given.answer, given.seen, given.behind)
+    game.emit(e.TaskAnswered(node.number, game.now, *told))
+    return "answered" if human_tasks.awaited_groups(made) else ""
+
+
+def _task_of(game: TokenGame, number: int) -> HumanTask:
+    task = game.state.nodes[number].task
+    assert task is not None
+    return task
 
 
 def note_override(game: TokenGame, number: int, who: Person, act: str) -> None:

@@ -147,6 +147,8 @@ class InstanceMachine:
                 hashes.extend(hash for hash in (node.job.base, node.job.message) if hash)
             if node.task is not None and node.task.base:
                 hashes.append(node.task.base)
+            if node.task is not None:
+                hashes.extend(each.answer for each in node.task.given if each.answer)
         hashes.extend(watch.message for watch in state.watches.values() if watch.message)
         return tuple(dict.fromkeys(hashes)), bool(state.erased_at)
 

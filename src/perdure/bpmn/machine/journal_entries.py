@@ -11,7 +11,7 @@ from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, 
 from perdure.human_tasks import Rung, RungAct
 from perdure.verb_contract import ConsequenceTier
 
-ENTRY_VERSION = 5
+ENTRY_VERSION = 6
 How = Literal["completed", "interrupted", "cancelled", "consumed", "moved"]
 
 
@@ -453,6 +453,27 @@ class CorrelationFailed(Compact, frozen=True, tag=49):
     why: str
 
 
+class TaskAnswered(Compact, frozen=True, tag=50):
+    """Somebody of one of the groups that a task asks has answered; `answer` is a payload that can be erased."""
+
+    number: int
+    at: int
+    by: str
+    group: str
+    answer: bytes
+    seen: str
+    behind: tuple[str, ...] = ()
+
+
+class TaskReopened(Compact, frozen=True, tag=51):
+    """The answers of some people count no longer: they took them back, or what they saw has changed."""
+
+    number: int
+    at: int
+    of: tuple[str, ...]
+    changed: tuple[str, ...] = ()
+
+
 class ConsequenceAgreed(Compact, frozen=True, tag=48):
     """Somebody agreed that the instance reaches something graver than its start was agreed to for."""
 
@@ -467,6 +488,7 @@ Entry = (
     | TaskClaimed | TaskReassigned | TaskCompleted | Thrown | ErrorThrown | Iterated | Completed | Undoing
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
-    | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | AgentUsed | JobRebound | Rerouted
+    | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | TaskAnswered | TaskReopened
+    | AgentUsed | JobRebound | Rerouted
     | OverrideProposed | OverrideAgreed | ConsequenceAgreed | CorrelationFailed
 )  # fmt: skip

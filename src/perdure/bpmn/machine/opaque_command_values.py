@@ -69,7 +69,15 @@ def _given_record(command: c.RecordJob, values: Values) -> c.RecordJob:
 
 def _complete(command: c.CompleteTask, origin: Origin, now: int) -> Brought | None:
     who = command.who
-    if command.flags or command.message or command.seen or not who.name or who.behind or command.seen:
+    if (
+        command.flags
+        or command.message
+        or command.seen
+        or not who.name
+        or who.behind
+        or command.answer
+        or command.documents
+    ):
         return None  # who asked is an opaque value: a decision that compares it with more than a name must be made
     key = (c.CompleteTask, command.node, command.worker, command.writer, who.groups, who.override, bool(command.head))
     values = (now, origin.principal, origin.trace, who.name)

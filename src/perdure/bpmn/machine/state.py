@@ -11,7 +11,7 @@ from perdure.human_tasks import HumanTask
 from perdure.overrides import Override
 from perdure.verb_contract import ConsequenceTier, FailureClass
 
-STATE_VERSION = 5
+STATE_VERSION = 6
 
 Status = Literal[
     "active", "suspended", "completed", "failed", "cancelled", "terminated", "compensating", "compensated",

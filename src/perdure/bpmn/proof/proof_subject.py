@@ -149,6 +149,8 @@ def _few_times(node: Node) -> Node:
         node = replace(node, body=_few(node.body))
     if not isinstance(node, Task | SubProcess | CallActivity):
         return node
+    if isinstance(node, Task) and node.groups is not None and "+" in node.groups.text:
+        node = replace(node, groups=None)  # how many people answer is not what is proved
     match node.repeat:
         case MultiInstance(cardinality=Value(text=text, kind="literal")) if text.isdigit():
             most = str(min(int(text), _needed(node.repeat)))

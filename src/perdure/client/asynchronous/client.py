@@ -9,7 +9,6 @@ import msgspec
 
 from perdure.app.calls.views import CallView, EventView, ReceiptView
 from perdure.app.facade.calls import MAX_LISTED, CallDesk
-from perdure.app.facade.documents import DocumentDesk
 from perdure.app.facade.lists import Listing
 from perdure.app.facade.messages import MessageDesk
 from perdure.app.facade.performer import pages
@@ -27,6 +26,7 @@ from perdure.app.runbooks.timeline import Timeline
 from perdure.app.session_views import SessionView
 from perdure.client.asynchronous.api_keys import AccessDesk
 from perdure.client.asynchronous.catalogue import PackDesk, VerbDesk
+from perdure.client.asynchronous.documents import ClientDocuments
 from perdure.client.asynchronous.journals import Feed, journal_of, outcomes
 from perdure.client.asynchronous.lifecycles import LifecycleDesk
 from perdure.client.asynchronous.processes import InstanceDesk, Processes
@@ -63,7 +63,7 @@ class AsyncClient(CallDesk, MessageDesk):
         self.tasks = TaskDesk(self._performer)
         self.lifecycles = LifecycleDesk(self._performer)
         self.listing = Listing(self._performer)
-        self.documents = DocumentDesk(self._performer)
+        self.documents = ClientDocuments(self._performer)
         self.feed = Feed(self._performer)
         self.access = AccessDesk(self._performer)
         self.verbs = VerbDesk(self._performer)

@@ -99,6 +99,27 @@ class Transport:
         headers = {"Idempotency-Key": key or id_text(self.sources.new_id())} if method == "POST" else {}
         return await self._ask(method, path, (), fields, headers, seen)
 
+    async def send(self, operation: Operation[R, A], request: R, content: bytes | AsyncIterator[bytes]) -> A:
+        """Perform an operation whose body is content. Bytes are sent again where that helps; a stream is sent once."""
+        path, fields = placed(operation, request)
+        answer = await self._ask("POST", path, _given(request, fields), content=content)
+        return cast("A", self._decoded(operation.answer, answer))
+
+    async def download(self, operation: Operation[R, Any], request: R) -> AsyncIterator[bytes]:
+        """The content that an operation answers, as it comes; asked for once, because each read is an event."""
+        path, _ = placed(operation, request)
+        try:
+            async with self._http.stream("GET", self._place(path), headers={"Accept": "*/*"}) as answer:
+                if not answer.is_success:
+                    await answer.aread()
+                    self._refused(path, answer)
+                async for chunk in answer.aiter_bytes():
+                    yield chunk
+        except httpx.TransportError as error:
+            raise self._unreachable(path, error) from error
+        except _PassingError as error:
+            raise error.refusal from None
+
     async def stream(self, path: str, after: str) -> AsyncIterator[list[SentEvent]]:
         """What is sent after a place and from then on, through however many connections: each event once.
 
@@ -138,14 +159,17 @@ class Transport:
     async def _ask(
         self, method: str, path: str, query: Sequence[tuple[str, str]] = (), body: Any = None,
         headers: Mapping[str, str] | None = None, seen: int | None = None,
+        content: bytes | AsyncIterator[bytes] | None = None,
     ) -> httpx.Response:  # fmt: skip
         told = dict(headers or {})
         if seen is not None:
             told["If-Match"] = f'"{seen}"'
-        content = None
-        if method != "GET":
+        if content is not None:
+            told["Content-Type"] = "application/octet-stream"
+        elif method != "GET":
             told["Content-Type"] = "application/json"
             content = msgspec.json.encode(body, enc_hook=str)
+        is_once = method == "PUT" or not isinstance(content, bytes | None)
         request = self._http.build_request(
             method, self._place(path), params=httpx.QueryParams(list(query)), content=content, headers=told
         )
@@ -157,12 +181,12 @@ class Transport:
                     return answer
                 self._refused(path, answer)
             except httpx.TransportError as error:
-                is_heard = method == "PUT" and not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+                is_heard = is_once and not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
                 pause = None if is_heard or isinstance(error, httpx.UnsupportedProtocol) else patience.pause()
                 if pause is None:
                     raise self._unreachable(path, error) from error
             except _PassingError as error:
-                pause = patience.pause(error.retry_after)
+                pause = patience.pause(error.retry_after) if isinstance(content, bytes | None) else None
                 if pause is None:
                     raise error.refusal from None
             await asyncio.sleep(pause)

@@ -20,6 +20,8 @@ class NewVersion(msgspec.Struct, frozen=True, kw_only=True):
     is_scanned: bool = False
     is_extracted: bool = False
     correlation: str = ""
+    found_at: int = 0
+    """When its blob was seen in storage; 0 without one."""
 
 
 class DecisionRule(msgspec.Struct, frozen=True):

@@ -13,9 +13,13 @@ from perdure.identifiers import id_text
 from perdure.journal import Decision, Origin
 
 Verdict = Decision | Rejection
+HELD_TIME = 30 * 60 * 1_000_000
+"""The time in which a commit may refer to a blob that was seen in storage; collection spares one for twice as long."""
 
 
-def create(command: c.CreateDocument, origin: Origin, now: int) -> Decision:
+def create(id: bytes, command: c.CreateDocument, origin: Origin, now: int) -> Verdict:
+    if command.version is not None and _is_stale(command.version, now):
+        return _stale("create", id)
     made = e.DocumentCreated(
         command.type, command.subject, command.source, command.parent, command.correlation, command.keep, now,
         origin.principal,
@@ -53,8 +57,20 @@ def decide(id: bytes, state: Document, command: Change | Note, origin: Origin, n
             assert_never(command)
 
 
+def _is_stale(version: c.NewVersion, now: int) -> bool:
+    """Whether the blob was seen so long ago that it may have been collected since."""
+    return version.blob is not None and now - version.found_at > HELD_TIME
+
+
+def _stale(do: str, id: bytes) -> Rejection:
+    fact = "its file was looked at more than half an hour ago and may be gone"
+    return _refused("wrong_state", do, id, fact, "Upload the file again.")
+
+
 def receive(id: bytes, state: Document, command: c.ReceiveVersion, origin: Origin, now: int) -> Verdict:
     number = len(state.versions) + 1
+    if _is_stale(command.version, now):
+        return _stale("add a version to", id)
     if state.superseded_at:
         fact, hint = f"document '{state.superseded_by}' has taken its place", "Add the version to that one."
         return _refused("wrong_state", "add a version to", id, fact, hint)

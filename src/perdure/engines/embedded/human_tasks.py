@@ -15,12 +15,13 @@ from perdure.bpmn.machine.commands import (
     RetryIncident,
     UnclaimTask,
 )
+from perdure.bpmn.machine.human_tasks import seen_in
 from perdure.bpmn.machine.journal_entries import TaskCompleted
 from perdure.engine import Flags, InstanceName, Until
 from perdure.engines.embedded.instances.instances import Instances
 from perdure.engines.embedded.messages.message_payload import MessageIntake
 from perdure.errors import InvariantBroken, RejectedError, Rejection
-from perdure.human_tasks import Person, over, unanswerable
+from perdure.human_tasks import Person, is_last, joint_groups, over, unanswerable
 from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
@@ -103,18 +104,20 @@ class HumanTasks:
             _check_message_id(message_id, id)
 
         who, key = person(origin, override), f"{id_text(id)}:{node}"
+        documents = await self._documents(id, origin)
 
         def make(aggregate: Aggregate) -> Prepared | Rejection:
             if refused := _strange(aggregate, node, who, key):
                 return refused
             brought = self._arrivals.of_task(aggregate, node, data, by=origin.principal, key=message_id or key)
-            attached = Attachments(payloads=list(brought.payloads))
+            given, is_last = _given(aggregate, node, data, flags, writer, documents)
+            attached = Attachments(payloads=[*(brought.payloads if is_last else ()), *given])
             if message_id:
                 attached.inbox = self._arrival(message_id, id, node, origin)
             command = CompleteTask(
                 node=node, who=who, head=brought.head, message=brought.message, flags=dict(flags or {}),
                 writer=writer, message_id=message_id, worker=self._instances.worker_of(aggregate),
-                seen=seen,
+                seen=seen, answer=given[0][0] if given else b"", documents=documents,
             )  # fmt: skip
             return Prepared(command, attached)
 
@@ -133,6 +136,13 @@ class HumanTasks:
             return await self._instances.read_until(id, origin, until)
         fact, hint = "that message id arrived before for something else", "Give every message an id of its own."
         raise RejectedError(Rejection("already_exists", "complete a task of", "instance", id_text(id), fact, hint))
+
+    async def _documents(self, id: Id, origin: Origin) -> bytes:
+        """The documents that the payload of an instance refers to, as they are now."""
+        reader = self._instances.reader
+        if reader.shown_documents is None:
+            return b""
+        return await reader.documents_shown(await self._instances.read(id, origin))
 
     async def _is_known(self, message_id: str, id: Id, node: int, origin: Origin) -> bool:
         """Whether this completion came before under the same message id."""
@@ -202,6 +212,18 @@ def _strange(aggregate: Aggregate, node: int, who: Person, key: str) -> Rejectio
     if found is None or found.kind != "task" or found.task is None:
         return None
     return unanswerable(found.task, who, key)
+
+
+def _given(
+    aggregate: Aggregate, node: int, data: Mapping[str, Any] | None, flags: Flags | None, writer: str, documents: bytes
+) -> tuple[tuple[tuple[bytes, bytes], ...], bool]:
+    """The answer as a payload of its own where several people give it, and whether it is the last that is awaited."""
+    found = aggregate.state.nodes.get(node)
+    task = found.task if found is not None else None
+    if task is None or not joint_groups(task.groups):
+        return (), True
+    told = canonical(dict(data=dict(data or {}), **({"flags": dict(flags), "writer": writer} if flags else {})))
+    return ((digest(told), told),), is_last(task, seen_in(aggregate.state, documents))
 
 
 def _told(answer: Answer) -> Aggregate:

@@ -24,7 +24,7 @@ def apply(state: Instance | None, entry: e.LifecycleEntry) -> Instance:
     if isinstance(entry, e.LifecycleStarted):
         return Instance(
             STATE_VERSION, entry.lifecycle, entry.number, entry.hash, entry.subject, entry.context, entry.at, entry.by,
-            behind=entry.behind,
+            behind=entry.behind, depth=entry.depth,
         )  # fmt: skip
     if state is None:
         raise InvariantBroken("apply", "entry", type(entry).__name__, "no instance was started")
@@ -80,13 +80,14 @@ def _of_task(state: Instance, entry: e.TaskEntry) -> Instance:
     if isinstance(entry, e.TaskClosed):
         error = entry.reason if entry.status != "completed" else ""
         changed = replace(task, status=entry.status, closed_at=entry.at, error=error)
-        return replace(_with_task(state, changed), is_due=state.is_due or entry.status != "cancelled")
+        is_due = not state.is_over and (state.is_due or entry.status != "cancelled")
+        return replace(_with_task(state, changed), is_due=is_due)
     closed_at = 0 if entry.status == "partial" else entry.at
     changed = replace(
         task, status=entry.status, received=entry.received, failed=entry.failed, closed_at=closed_at,
         cargo=(*task.cargo, *entry.cargo), error=entry.error,
     )  # fmt: skip
-    return replace(_with_task(state, changed), context=entry.context, is_due=True)
+    return replace(_with_task(state, changed), context=entry.context, is_due=not state.is_over)
 
 
 def _entered(state: Instance, entry: e.StateEntered) -> Instance:

@@ -33,6 +33,9 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     material: Material
     number: int
     subject: str
+    event: str = ""
+    """The event that began it, where no person did."""
+    depth: int = 0
 
 
 class Evaluate(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +62,14 @@ class RequestTask(msgspec.Struct, frozen=True, kw_only=True):
 
     view: View
     key: str
+    verb: str = ""
+
+
+class Act(msgspec.Struct, frozen=True, kw_only=True):
+    """A person asks for an action of the present state."""
+
+    material: Material
+    action: str
     verb: str = ""
 
 
@@ -125,6 +136,7 @@ LifecycleCommand = (
     | Transit
     | PassDeadline
     | RequestTask
+    | Act
     | ReceiveResult
     | CloseTask
     | ExpireTask

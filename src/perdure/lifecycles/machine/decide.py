@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple, assert_never
 
 from perdure.errors import Rejection
@@ -19,7 +20,7 @@ from perdure.lifecycles.machine.agreements import (
     refused_second,
     seen_by,
 )
-from perdure.lifecycles.machine.definition import Requirement, Transition
+from perdure.lifecycles.machine.definition import Action, Lifecycle, Requirement, Transition
 from perdure.lifecycles.machine.judgements import (
     JudgedState,
     blocked_of,
@@ -30,7 +31,7 @@ from perdure.lifecycles.machine.judgements import (
     needed_facts,
     stale,
 )
-from perdure.lifecycles.machine.state import MAX_HOPS, Cause, Instance, correlation_id
+from perdure.lifecycles.machine.state import ACTION, MAX_HOPS, Cause, Instance, correlation_id
 from perdure.lifecycles.machine.task_decisions import closing, decide_close, decide_expiry, decide_result
 from perdure.moments import SECOND
 
@@ -59,7 +60,7 @@ def decide(
         return _erase(at, state, command)
     if isinstance(command, c.ReceiveResult):
         return decide_result(letters, state, command, origin, now)
-    if state.is_over:
+    if state.is_over and not isinstance(command, c.CloseTask):  # an action may end after the instance
         return _over(at, state, command)
     if isinstance(command, c.Evaluate | c.PassDeadline | c.CloseTask | c.ExpireTask):
         return _by_platform(at, state, command)
@@ -83,13 +84,15 @@ def _by_platform(
 
 
 def _by_person(
-    at: Setting, state: Instance, command: c.Transit | c.RequestTask | c.Cancel | c.LookAgain | c.Migrate
+    at: Setting, state: Instance, command: c.Transit | c.RequestTask | c.Act | c.Cancel | c.LookAgain | c.Migrate
 ) -> Decision | Rejection:
     match command:
         case c.Transit():
             return _transit(at, state, command)
         case c.RequestTask():
             return _request(at, state, command)
+        case c.Act():
+            return _act(at, state, command)
         case c.Cancel():
             return _cancel(at, state, command)
         case c.LookAgain():
@@ -105,7 +108,7 @@ def _cancel(at: Setting, state: Instance, command: c.Cancel) -> Decision | Rejec
         fact = f"it needs a reason of at most {MAX_REASON:,} characters"
         return Rejection("invalid", "cancel", "lifecycle", at.letters, fact)
     ended = e.LifecycleEnded("cancelled", at.now, at.origin.principal, command.reason)
-    return Decision((*closing(state, "the lifecycle was cancelled", at.now), ended), "cancelled")
+    return Decision((*closing(state, "the lifecycle was cancelled", at.now, with_actions=True), ended), "cancelled")
 
 
 def _over(at: Setting, state: Instance, command: c.LifecycleCommand) -> Decision | Rejection:
@@ -124,14 +127,15 @@ def _start(at: Setting, state: Instance | None, command: c.Start) -> Decision | 
     material, definition = command.material, command.material.definition
     begun = e.LifecycleStarted(
         definition.name, command.number, material.hash, command.subject, material.context_hash, at.now,
-        at.origin.principal, at.origin.behind,
+        at.origin.principal, at.origin.behind, command.depth,
     )  # fmt: skip
-    entered = _entered(at, material, command.subject, definition.initial.name, "", "start")
+    entered = _entered(at, material, command.subject, definition.initial.name, "", "start", command.event)
     if isinstance(entered, Rejection):
         return entered
     ends = definition.initial.is_terminal
     ended = (e.LifecycleEnded("completed", at.now, at.origin.principal),) if ends else ()
-    return Decision((begun, entered, *ended), "started")
+    acts = _acts(at, definition, definition.initial.name, {}, at.origin.behind)
+    return Decision((begun, entered, *acts, *ended), "started")
 
 
 def _entered(
@@ -180,7 +184,9 @@ def _moved(
     target = view.material.definition.state(transition.target)
     ends = target is not None and target.is_terminal
     ended = (e.LifecycleEnded("completed", at.now, at.origin.principal, reason),) if ends else ()
-    return Decision((*closing(state, f"the state {state.state} was left", at.now), entered, *ended), "moved")
+    acts = _acts(at, view.material.definition, transition.target, state.asked, _others_of(at, state))
+    closed = closing(state, f"the state {state.state} was left", at.now)
+    return Decision((*closed, entered, *acts, *ended), "moved")
 
 
 def _evaluate(at: Setting, state: Instance, view: c.View) -> Decision | Rejection:
@@ -249,14 +255,53 @@ def _requested(at: Setting, state: Instance, requirement: Requirement, facts: by
     resolution = requirement.resolution
     assert resolution is not None
     attempt = state.asked.get(requirement.key, 0) + 1
-    others = dict.fromkeys((*at.origin.behind, state.started_by, *state.behind))
-    behind = tuple(each for each in others if each != at.origin.principal)
+    behind = _others_of(at, state)
     expires = resolution.expires_seconds
     return e.TaskRequested(
         correlation_id(at.letters, requirement.blocker, requirement.key, attempt), requirement.key,
         requirement.blocker, resolution.verb, attempt, at.now, at.origin.principal,
         at.now + round(expires * SECOND) if expires is not None else 0, resolution.expected, behind, facts,
     )  # fmt: skip
+
+
+def _others_of(at: Setting, state: Instance) -> tuple[str, ...]:
+    """Who stands behind what is asked for now, besides whoever asks."""
+    others = dict.fromkeys((*at.origin.behind, state.started_by, *state.behind))
+    return tuple(each for each in others if each != at.origin.principal)
+
+
+def _acts(
+    at: Setting, definition: Lifecycle, state: str, asked: Mapping[str, int], behind: tuple[str, ...]
+) -> tuple[e.TaskRequested, ...]:
+    """The actions of a state that are done by themselves, asked for in the commit that enters it."""
+    found = [each for each in definition.actions if each.state == state and each.auto]
+    return tuple(_acted(at, each, asked.get(each.key, 0) + 1, behind) for each in found)
+
+
+def _acted(at: Setting, action: Action, attempt: int, behind: tuple[str, ...]) -> e.TaskRequested:
+    return e.TaskRequested(
+        correlation_id(at.letters, ACTION, action.key, attempt), action.key, ACTION, action.verb, attempt, at.now,
+        at.origin.principal, 0, 1, behind,
+    )  # fmt: skip
+
+
+def _act(at: Setting, state: Instance, command: c.Act) -> Decision | Rejection:
+    material = command.material
+    if material.hash != state.hash or material.context_hash != state.context:
+        return stale(state, at.letters)
+    here = [each for each in material.definition.actions if each.state == state.state]
+    action = next((each for each in here if each.name == command.action), None)
+    if action is None:
+        known = ", ".join(each.name for each in here) or "none"
+        fact = f"state {state.state} has no action of that name"
+        return Rejection("not_found", "do", "action", command.action[:80], fact, f"Its actions: {known}.")
+    if command.verb not in ("", action.verb):
+        fact = f"it went on meanwhile, and '{action.verb}' would be called"
+        return Rejection("wrong_state", "do", "action", action.name, fact, "Look at it again.")
+    if (open_task := next((task for task in state.open_tasks() if task.key == action.key), None)) is not None:
+        fact = f"it is being done, under '{open_task.correlation_id}'"
+        return Rejection("already_exists", "do", "action", action.name, fact)
+    return Decision((_acted(at, action, state.asked.get(action.key, 0) + 1, _others_of(at, state)),), "asked")
 
 
 def _request(at: Setting, state: Instance, command: c.RequestTask) -> Decision | Rejection:
@@ -376,7 +421,9 @@ def _migrate(at: Setting, state: Instance, command: c.Migrate) -> Decision | Rej
     if isinstance(entered, Rejection):
         return entered
     ended = (e.LifecycleEnded("completed", at.now, at.origin.principal),) if target.is_terminal else ()
-    return Decision((*closing(state, "the definition changed", at.now), migrated, entered, *ended), "migrated")
+    acts = _acts(at, definition, target.name, state.asked, _others_of(at, state))
+    closed = closing(state, "the definition changed", at.now)
+    return Decision((*closed, migrated, entered, *acts, *ended), "migrated")
 
 
 def _overridden(at: Setting, state: Instance, command: c.Migrate) -> Decision | Rejection | None:

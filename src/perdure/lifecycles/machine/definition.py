@@ -74,13 +74,19 @@ class Transition(msgspec.Struct, frozen=True):
 
 
 class Action(msgspec.Struct, frozen=True):
-    """A call that is offered while a lifecycle is in a state."""
+    """A call that is offered while a lifecycle is in a state; `auto`: made by itself each time it is entered."""
 
     state: str
     name: str
     verb: str
     description: str = ""
     params: dict[str, Any] = {}
+    auto: bool = False
+
+    @property
+    def key(self) -> str:
+        """What the pending task of the action is called; no requirement has a colon in its key."""
+        return f"{self.state}:{self.name}"
 
 
 class Condition(msgspec.Struct, frozen=True):
@@ -91,10 +97,16 @@ class Condition(msgspec.Struct, frozen=True):
 
 
 class Trigger(msgspec.Struct, frozen=True):
-    """The event that begins an instance."""
+    """The event that begins an instance.
+
+    `subject` is the field of the event that names the subject; without it the event is about the subject. `context`
+    gives fields of the event to the instance, by the names it knows them under.
+    """
 
     event: str
     conditions: tuple[Condition, ...] = ()
+    subject: str = ""
+    context: dict[str, str] = {}
 
 
 class Lifecycle(msgspec.Struct, frozen=True):
@@ -120,6 +132,10 @@ class Lifecycle(msgspec.Struct, frozen=True):
         for at, each in enumerate(self.transitions):
             if each.source == state and (mode is None or each.mode == mode):
                 yield at, each
+
+    def action(self, key: str) -> Action | None:
+        """The action whose pending task has that key."""
+        return next((each for each in self.actions if each.key == key), None)
 
     def requirement(self, state: str, key: str) -> Requirement | None:
         found = self.state(state)

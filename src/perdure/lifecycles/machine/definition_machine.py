@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from perdure.errors import InvariantBroken, Rejection
 from perdure.identifiers import Id
 from perdure.journal import NO_ROWS, Decision, Notice, Origin, RecordCodec, Rows, Upcaster, read_form
+from perdure.journal.facts import EVENT, fact_key, fact_rows
 from perdure.lifecycles.machine.state import Compact
 
 STATE_VERSION = ENTRY_VERSION = 1
@@ -28,6 +29,8 @@ class LifecycleVersion(Compact, frozen=True):
     at: int
     by: str
     status: VersionStatus = "active"
+    event: str = ""
+    """The event that begins instances."""
 
 
 class LifecycleVersions(msgspec.Struct, frozen=True, array_like=True):
@@ -52,6 +55,7 @@ class DeployLifecycle(msgspec.Struct, frozen=True, kw_only=True):
     lifecycle: str
     hash: bytes
     label: str
+    event: str = ""
 
 
 class RetireLifecycle(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +72,7 @@ class LifecycleDeployed(Compact, frozen=True, tag=1):
     label: str
     at: int
     by: str
+    event: str = ""
 
 
 class LifecycleRetired(Compact, frozen=True, tag=2):
@@ -118,7 +123,7 @@ class LifecycleDefinitionMachine:
                     return Rejection("blocked", "deploy", "lifecycle", command.lifecycle, fact)
                 number = known.number if known is not None else len(before.versions) + 1
                 deployed = LifecycleDeployed(
-                    command.lifecycle, number, command.hash, command.label, now, origin.principal
+                    command.lifecycle, number, command.hash, command.label, now, origin.principal, command.event
                 )
                 return Decision((deployed,), "deployed")
             case RetireLifecycle():
@@ -137,7 +142,7 @@ class LifecycleDefinitionMachine:
         match entry:
             case LifecycleDeployed():
                 before = state or LifecycleVersions(STATE_VERSION, entry.lifecycle)
-                added = LifecycleVersion(entry.number, entry.hash, entry.label, entry.at, entry.by)
+                added = LifecycleVersion(entry.number, entry.hash, entry.label, entry.at, entry.by, event=entry.event)
                 others = tuple(each for each in before.versions if each.number != entry.number)
                 return replace(before, versions=tuple(sorted((*others, added), key=lambda each: each.number)))
             case LifecycleRetired():
@@ -154,7 +159,11 @@ class LifecycleDefinitionMachine:
                 assert_never(entry)
 
     def rows(self, id: bytes, state: LifecycleVersions) -> Rows:
-        return NO_ROWS
+        """The latest version waits for the event that begins instances."""
+        latest = state.latest()
+        if latest is None or not latest.event:
+            return NO_ROWS
+        return Rows(fact_rows((fact_key(EVENT, latest.event),)))
 
     def notices(self, id: bytes, state: LifecycleVersions, entries: tuple[DefinitionEntry, ...]) -> tuple[Notice, ...]:
         return ()

@@ -21,6 +21,7 @@ class LifecycleStarted(Compact, frozen=True, tag=1):
     at: int
     by: str
     behind: tuple[str, ...] = ()
+    depth: int = 0
 
 
 class StateEntered(Compact, frozen=True, tag=2):
@@ -47,7 +48,7 @@ class FactsJudged(Compact, frozen=True, tag=3):
 
 
 class TaskRequested(Compact, frozen=True, tag=4):
-    """The resolution of a requirement was asked for."""
+    """The resolution of a requirement, or an action, was asked for."""
 
     correlation_id: str
     key: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import msgspec
@@ -10,7 +11,7 @@ from perdure.errors import Rejection
 from perdure.identifiers import id_text
 from perdure.journal import Decision, Notice, Origin, ParkedRow, RecordCodec, Rows, TimerRow, Upcaster, read_form
 from perdure.journal.facts import fact_key, fact_notice, fact_rows
-from perdure.journal.notice_routes import PREFIX, RoundRoute, TaskRoute
+from perdure.journal.notice_routes import PREFIX, FactEvent, RoundRoute, TaskRoute
 from perdure.lifecycles.guards.guard_table import GuardTable
 from perdure.lifecycles.machine import entries as e
 from perdure.lifecycles.machine.apply import apply
@@ -68,7 +69,8 @@ class LifecycleMachine:
         letters = id_text(id)
         found: list[Notice] = []
         if any(isinstance(entry, _MOVED) for entry in entries):
-            found.append(fact_notice(letters, state.round, (lifecycle_key(state.lifecycle, state.subject),)))
+            key = lifecycle_key(state.lifecycle, state.subject)
+            found.append(fact_notice(letters, state.round, (key,), list(_events(letters, state, entries, key))))
         if state.is_due and not state.is_over:
             found.append(Notice(f"{PREFIX}{letters}/due/{state.round}", DUE, RoundRoute(state.round)))
         for entry in entries:
@@ -95,6 +97,19 @@ class LifecycleMachine:
         if state.proposal is not None:
             facts.append(state.proposal.facts)
         return tuple(dict.fromkeys((state.context, *filter(None, facts)))), False
+
+
+def _events(letters: str, state: Instance, entries: tuple[e.LifecycleEntry, ...], key: str) -> Iterator[FactEvent]:
+    """What happened to the instance, in words that begin other lifecycles."""
+    is_alone = all(each.cause in ("start", "auto") for each in state.history)
+    depth = state.depth + 1 if is_alone else 0
+    for entry in entries:
+        fields = {"lifecycle": state.lifecycle, "state": state.state, "instance_id": letters}
+        if isinstance(entry, e.StateEntered):
+            entered = {**fields, "state": entry.state}
+            yield FactEvent("lifecycle.entered", state.subject, key, entry.at, entered, depth)
+        elif isinstance(entry, e.LifecycleEnded):
+            yield FactEvent(f"lifecycle.{entry.status}", state.subject, key, entry.at, fields, depth)
 
 
 def status_text(lifecycle: str, state: str, *, is_cancelled: bool = False) -> str:

@@ -31,6 +31,8 @@ Status = Literal["active", "completed", "cancelled"]
 TaskStatus = Literal["pending", "partial", "completed", "failed", "expired", "cancelled"]
 Cause = Literal["start", "auto", "manual", "time", "migration"]
 OPEN: tuple[TaskStatus, ...] = ("pending", "partial")
+ACTION = "Action"
+"""Stands in place of the type of a blocker where a pending task is that of an action."""
 
 
 class Compact(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -84,6 +86,11 @@ class Task(Compact, frozen=True):
     @property
     def is_open(self) -> bool:
         return self.status in OPEN
+
+    @property
+    def is_action(self) -> bool:
+        """An action outlives its state, and the instance: it ends with its call."""
+        return self.blocker == ACTION
 
 
 class Move(Compact, frozen=True):
@@ -160,6 +167,8 @@ class Instance(msgspec.Struct, frozen=True, array_like=True):
     is_erased: bool = False
     behind: tuple[str, ...] = ()
     """Who stands behind whoever started it."""
+    depth: int = 0
+    """How many lifecycles began one another before this one, without a person or a timer in between."""
 
     @property
     def is_over(self) -> bool:

@@ -11,9 +11,13 @@ from perdure.lifecycles.machine.state import Instance, Task, TaskStatus
 MAX_ERROR = 2000
 
 
-def closing(state: Instance, reason: str, now: int) -> tuple[e.TaskClosed, ...]:
-    """All open tasks end: nothing stays decidable after what it was for is over."""
-    return tuple(e.TaskClosed(task.correlation_id, "cancelled", reason, now) for task in state.open_tasks())
+def closing(state: Instance, reason: str, now: int, *, with_actions: bool = False) -> tuple[e.TaskClosed, ...]:
+    """All open tasks end: nothing stays decidable after what it was for is over. Actions go on unless told to end."""
+    return tuple(
+        e.TaskClosed(task.correlation_id, "cancelled", reason, now)
+        for task in state.open_tasks()
+        if with_actions or not task.is_action
+    )
 
 
 def decide_result(
@@ -22,7 +26,7 @@ def decide_result(
     task = state.task(command.correlation_id)
     if task is None:
         return Rejection("not_found", "complete", "task", command.correlation_id[:200], "there is no such task")
-    if not task.is_open or state.is_over:
+    if not task.is_open:
         return Decision((), "over", keeps=False)
     if command.base != state.context:
         return Rejection("wrong_state", "complete", "task", command.correlation_id, "its context changed meanwhile")

@@ -84,7 +84,7 @@ class CallExecutor:
         self._carry: Carry | None = None
         self.documents = PlanCache(store)
         self.launcher = Launcher(self, self.documents, sources)
-        self.decisions = Decisions(catalogue, self.documents)
+        self.decisions = Decisions(catalogue, self.documents, self.texts)
         self.plans = PlanExecutor(self)
         self.agent_policy = AgentPolicy(catalogue, self.documents, self.decisions)
         kernel.listen(self._on_commit, KIND)
@@ -232,7 +232,8 @@ class CallExecutor:
         return Call(
             verb=verb.name, version=verb.version, args=args, call_id=letters, step_id=own, tenant=origin.tenant,
             principal=origin.principal, trace={"traceparent": origin.trace} if origin.trace else None,
-            idempotency_key=own, attempt=attempt, context=context,
+            idempotency_key=own, attempt=attempt, context=context, params=verb.execution.params,
+            correlation_key=_awaited_key(verb, args, letters, own) if verb.is_durable else "",
         )  # fmt: skip
 
     # --- what launching needs ------------------------------------------------------------------------------------
@@ -596,6 +597,14 @@ def missing_text(catalogue: Catalogue, what: str, name: str, version: int, defin
         f"{what} has the text {digest_text(definition)}; loaded is another text, {loaded.content_hash}, and no worker "
         "has the old one with a handler for it."
     )
+
+
+def _awaited_key(verb: Verb, args: Mapping[str, Any], call: str, step: str) -> str:
+    """The key that a durable verb will wait under; empty where its arguments give none, which parking refuses."""
+    try:
+        return verb.correlation_key({**args, "step_id": step, "call_id": call})
+    except SchemaViolationError:
+        return ""
 
 
 def _without_handler(verb: Verb) -> Rejection:

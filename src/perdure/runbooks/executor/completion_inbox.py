@@ -21,8 +21,7 @@ from typing import Any, Literal, NamedTuple, assert_never, get_args
 import msgspec
 
 from perdure.errors import InvariantBroken, PerdureError, RejectedError, Rejection, UnreadableFormError
-from perdure.human_tasks import Person
-from perdure.human_tasks import answer as answered
+from perdure.human_tasks import HumanTask, Person, is_last, joint_groups, unanswerable
 from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Preparation, Prepared
@@ -36,6 +35,7 @@ from perdure.runbooks.executor.step_launcher import Known
 from perdure.runbooks.executor.wait_names import name_of, read_name
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine.dag_progress import base_of
+from perdure.runbooks.machine.human_tasks import seen_by_asked
 from perdure.runbooks.machine.runbook_machine import NOTICE, token_key
 from perdure.runbooks.machine.state import WAITING, Failure, Runbook, Step, has_step
 from perdure.runbooks.ports import DeadLetter
@@ -120,7 +120,7 @@ class Inbox:
         found, trouble = await self._find(completion, origin)
         if found is None and (shared := await self._shared(completion, origin, message_id)) is not None:
             return shared
-        message_id = message_id or _derived_id(completion, found)
+        message_id = message_id or _derived_id(completion, found, await self._joint_answer(found, origin))
         if found is None:
             return await self._bury(completion, origin, message_id, trouble, is_replay)
         try:
@@ -135,6 +135,17 @@ class Inbox:
         if answer.conflict is not None:
             return await self._known(completion, origin, message_id, found)
         return Receipt(answer.answer, message_id, answer.aggregate)
+
+    async def _joint_answer(self, found: Found | None, origin: Origin) -> str:
+        """Who answers, where the same answer of somebody else is another message: several people are asked."""
+        if found is None:
+            return ""
+        state: Runbook = (await self._kernel.recall(found.aggregate, origin, has_step(found.step))).state
+        step = state.steps[found.step - 1]
+        task = step.tokens[found.token - 1].task if found.token <= len(step.tokens) else None
+        if task is None or not joint_groups(task.groups):
+            return ""
+        return f"{origin.principal} {len(task.given)}"
 
     async def _shared(self, completion: Completion, origin: Origin, message_id: str) -> Receipt | None:
         """Ends every wait that shares the key; None when none does."""
@@ -168,7 +179,8 @@ class Inbox:
             planned = None
             if aggregate.state.course is not None:
                 planned = await self._planned(completion, found, aggregate)
-            prepare = self._preparation(completion, origin, message_id, found, is_replay, planned)
+            documents = await self.documents_shown(aggregate, found.step)
+            prepare = self._preparation(completion, origin, message_id, found, is_replay, planned, documents)
             try:
                 return await self._kernel.ask(KIND, found.aggregate, origin, prepare)
             except RejectedError:
@@ -176,6 +188,20 @@ class Inbox:
                 if change is None or not change.added or not await self._has_changed(found, origin, change.base):
                     raise
         raise RejectedError(Rejection("blocked", "complete", "key", completion.key, "its plan kept changing"))
+
+    async def documents_shown(self, aggregate: Aggregate, number: int) -> bytes:
+        """The hash of the documents that the arguments of a waiting step, or what it proposes, refer to."""
+        shown, state = self._conductor.launcher.shown_documents, aggregate.state
+        step: Step | None = state.steps[number - 1] if 1 <= number <= len(state.steps) else None
+        if shown is None or step is None or state.erased_at or all(token.task is None for token in step.tokens):
+            return b""
+
+        async def read() -> list[Any]:
+            hashes = [each for each in (step.input, step.proposal) if each]
+            found = [await self._store.payload(aggregate.id, each) for each in hashes]
+            return [msgspec.json.decode(each) for each in found if each is not None]
+
+        return await shown(aggregate.tenant, read)
 
     async def _has_changed(self, found: Found, origin: Origin, base: bytes) -> bool:
         state = (await self._kernel.read(found.aggregate, origin)).state
@@ -255,6 +281,7 @@ class Inbox:
         found: Found,
         is_replay: bool,
         planned: Planned | None,
+        documents: bytes,
     ) -> Preparation:
         def prepare(aggregate: Aggregate) -> Prepared | Rejection:
             state: Runbook = aggregate.state
@@ -286,6 +313,8 @@ class Inbox:
                 case _:
                     assert_never(completion.status)
             token = step.tokens[place.token - 1] if place.token <= len(step.tokens) else None
+            given = _given(token.task if token is not None else None, completion)
+            brought.payloads.extend(given)
             answer = "applied" if token is not None and token.status == WAITING else "duplicate"
             # A dead letter has its row already; another one says that it was sent on, so that this happens once.
             arrival, kind = (f"{message_id}/replay", "replay") if is_replay else (message_id, "completion")
@@ -303,7 +332,11 @@ class Inbox:
                 who=who,
                 accepts=completion.accepts,
                 seen=completion.seen,
+                answer=given[0][0] if given else b"",
+                documents=documents,
             )
+            if token is not None and token.task is not None and not is_last(token.task, seen_by_asked(step, documents)):
+                return Prepared(command, Attachments(payloads=given, inbox=brought.inbox, settles=brought.settles))
             if planned is None:
                 return Prepared(command, brought)
             if result is not None:
@@ -468,13 +501,24 @@ def _place(aggregate: Aggregate, completion: Completion, found: Found) -> Found:
     return named[0] if len(named) == 1 else found
 
 
-def _derived_id(completion: Completion, found: Found | None) -> str:
+def _derived_id(completion: Completion, found: Found | None, by: str = "") -> str:
     """The same content for the same wait is the same message; for a later wait under the same key it is another."""
     wait = [completion.key, completion.verb] if found is None else [id_text(found.aggregate), found.step, found.token]
+    wait = [*wait, by] if by else wait
     content = canonical([
         *wait, completion.status, completion.result, completion.error, completion.code,
     ])  # fmt: skip
     return "auto-" + digest(content)[:16].hex()
+
+
+def _given(task: HumanTask | None, completion: Completion) -> list[tuple[bytes, bytes]]:
+    """The answer as a payload of its own, where several people have to give the same."""
+    if task is None or not joint_groups(task.groups):
+        return []
+    result: dict[str, Any] = {"data": {} if completion.result is None else completion.result}
+    ended = {"status": completion.status, "error": completion.error, "code": completion.code}
+    told = canonical(result if completion.status == "completed" else ended)
+    return [(digest(told), told)]
 
 
 def refusal(step: Step, place: Found, who: Person, letters: str) -> Rejection | None:
@@ -482,5 +526,4 @@ def refusal(step: Step, place: Found, who: Person, letters: str) -> Rejection | 
     token = step.tokens[place.token - 1] if place.token <= len(step.tokens) else None
     if token is None or token.task is None or token.status != WAITING:
         return None
-    made = answered(token.task, who, 0, f"{letters}:{place.step}")
-    return made if isinstance(made, Rejection) else None
+    return unanswerable(token.task, who, f"{letters}:{place.step}")

@@ -8,14 +8,15 @@ from typing import Any
 from perdure.errors import RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
 from perdure.kernel.ports import Attachments
+from perdure.runbooks.executor.pinned_verbs import PinnedVerbs
 from perdure.runbooks.executor.plan_cache import PlanCache, added_steps, course_of, document_of, numbers_of, plan_hash
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine.dag_progress import base_of, begun_state, is_not_begun
 from perdure.runbooks.machine.state import ENDED, Runbook, Step, links_of, step_id
 from perdure.runbooks.plan import Plan, StepPlan
 from perdure.sources import id_text
-from perdure.verbs import Catalogue
-from perdure.verbs.handlers import Decide, ResumptionContext, StepSummary
+from perdure.verbs import Catalogue, Verb
+from perdure.verbs.handlers import Alternative, Decide, DecisionPoint, ResumptionContext, StepSummary
 from perdure.verbs.near_names import did_you_mean
 
 MAX_TOLD = 1000
@@ -27,9 +28,10 @@ PARTS = ("add", "skip", "finish", "reason", "confidence")
 class Decisions:
     """Reads contexts and turns what was decided into a change of the plan."""
 
-    def __init__(self, catalogue: Catalogue, documents: PlanCache) -> None:
+    def __init__(self, catalogue: Catalogue, documents: PlanCache, texts: PinnedVerbs) -> None:
         self._catalogue = catalogue
         self._documents = documents
+        self._texts = texts
 
     async def context(self, aggregate: Aggregate, number: int) -> ResumptionContext:
         state: Runbook = aggregate.state
@@ -49,7 +51,31 @@ class Decisions:
             [await self._summary(aggregate, at) for at in completed],
             [await self._summary(aggregate, at) for at in waiting[:MAX_TOLD]],
             [await self._summary(aggregate, at) for at in ready[:MAX_TOLD]],
+            await self._point(aggregate, number, about), await self._alternatives(aggregate, number),
         )  # fmt: skip
+
+    async def _point(self, aggregate: Aggregate, number: int, about: int) -> DecisionPoint:
+        """Which decision a step is: one of the program, or one that the runbook has added by itself."""
+        state: Runbook = aggregate.state
+        links, verb = links_of(state.steps[number - 1]), state.steps[number - 1].verb
+        named = links_of(state.steps[about - 1]).name if about else ""
+        if links.decides:
+            return DecisionPoint("failure", links.name, verb, named)
+        if await self.plan_of(aggregate, number) is not None:
+            return DecisionPoint("step", links.name, verb)
+        return DecisionPoint("resume", links.name, verb, named)
+
+    async def _alternatives(self, aggregate: Aggregate, number: int) -> list[Alternative]:
+        """The verbs that could be tried in place of the one whose failure is decided upon."""
+        failed = links_of(aggregate.state.steps[number - 1]).decides
+        if not failed:
+            return []
+        step: Step = aggregate.state.steps[failed - 1]
+        verb = self._texts.find(step.verb, step.version, step.definition)
+        named = verb.execution.alternatives if verb is not None else ()
+        found = [other for name in named if (other := self._catalogue.find(name)) is not None]
+        args = await self._documents.value_of(aggregate, step.input or None) or {}
+        return [Alternative(each.name, each.definition.description, _accepted(each, args)) for each in found]
 
     async def _summary(self, aggregate: Aggregate, number: int) -> StepSummary:
         step: Step = aggregate.state.steps[number - 1]
@@ -100,6 +126,12 @@ class Decisions:
             base_of(state), plan_hash(plan), hash, added, change.skips, change.is_last, change.reason,
             change.confidence,
         )  # fmt: skip
+
+
+def _accepted(verb: Verb, args: Mapping[str, Any]) -> dict[str, Any]:
+    """Those arguments that a verb declares; all where it declares none."""
+    declared = verb.definition.input_schema.get("properties", {})
+    return {name: value for name, value in args.items() if name in declared or not declared}
 
 
 def _check_decider(state: Runbook, added: Sequence[StepPlan]) -> None:

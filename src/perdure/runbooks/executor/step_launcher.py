@@ -15,6 +15,7 @@ from perdure.errors import (
     Rejection,
     SchemaViolationError,
 )
+from perdure.human_tasks import ShownDocuments, documents_in
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
 from perdure.kernel.ports import Attachments, IndexRow
@@ -105,6 +106,7 @@ class Launcher:
         """Runbooks this process sees to, and whether there was something new since it last looked."""
         self._woken = 0
         self._blocked: dict[bytes, set[tuple[Id, str]]] = {}
+        self.shown_documents: ShownDocuments | None = None
         self._kernel.hear((e.StepReady,), self._on_ready)
         self._kernel.hear(RELEASING, self._on_release)
 
@@ -160,7 +162,7 @@ class Launcher:
         return course is not None and step in course.ready and await self._launch(aggregate, [step]) > 0
 
     async def _launch(self, aggregate: Aggregate, numbers: Iterable[int]) -> int:
-        made = [await self._beginning(aggregate, number) for number in numbers]
+        made = [await self._agreed(aggregate, await self._beginning(aggregate, number)) for number in numbers]
         return await self._commit(aggregate, self._free(aggregate, [each for each in made if each is not None]))
 
     async def _commit(self, aggregate: Aggregate, beginnings: list[Beginning]) -> int:
@@ -231,6 +233,31 @@ class Launcher:
                     return self._misfit(number, "process.missing", str(error))
                 continue
             return await self._unless_taken(aggregate, found, origin) if found is not None else None
+
+    async def _agreed(self, aggregate: Aggregate, found: Beginning | None) -> Beginning | None:
+        """A beginning with the documents that its arguments refer to, where somebody agreed to the step."""
+        if found is None or not links_of(aggregate.state.steps[found.launch.step - 1]).agreed_on:
+            return found
+        documents = await self._documents_of(aggregate.tenant, found)
+        return msgspec.structs.replace(found, launch=msgspec.structs.replace(found.launch, documents=documents))
+
+    async def documents_at(self, aggregate: Aggregate, number: int) -> bytes:
+        """The hash of the documents that the arguments of a step refer to, as it would begin now."""
+        if self.shown_documents is None or aggregate.state.erased_at:
+            return b""
+        if not links_of(aggregate.state.steps[number - 1]).gated_at:
+            return b""
+        return await self._documents_of(aggregate.tenant, await self._beginning(aggregate, number))
+
+    async def _documents_of(self, tenant: str, found: Beginning | None) -> bytes:
+        if self.shown_documents is None or found is None or not found.payloads:
+            return b""
+        data = found.payloads[0][1]
+
+        async def read() -> Any:
+            return msgspec.json.decode(data)
+
+        return await self.shown_documents(tenant, read)
 
     async def _read(self, aggregate: Aggregate, hash: bytes, known: Known) -> None:
         if any(hash == each.document for each in course_of(aggregate.state).fragments):
@@ -390,6 +417,8 @@ class Launcher:
             return None
         if found is None or found.launch.locks or isinstance(found.launch.outcome, c.Misfit):
             return None
+        if documents_in(links_of(state.steps[number - 1]).agreed_on):
+            return None  # whether they are what was agreed to is looked up first
         outcome = found.launch.outcome
         if isinstance(outcome, c.Park):
             return None if outcome.key and not outcome.is_shared else found

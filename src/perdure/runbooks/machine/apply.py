@@ -14,7 +14,14 @@ from perdure.overrides import Override, agreed, remembered
 from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.apply_plan import PLAN_TABLE, cancelled_all, draft_opened, runbook_started, stamped
 from perdure.runbooks.machine.dag_progress import put
-from perdure.runbooks.machine.human_tasks import task_acted, task_chased, task_opened, with_task
+from perdure.runbooks.machine.human_tasks import (
+    task_acted,
+    task_answered,
+    task_chased,
+    task_opened,
+    task_reopened,
+    with_task,
+)
 from perdure.runbooks.machine.state import (
     CANCELLED,
     ENDED,
@@ -152,6 +159,14 @@ def _task_chased(state: Runbook, entry: e.TaskChased) -> Runbook:
     return _with_its_task(state, entry.step, entry.token, task_chased(_task(state, entry.step, entry.token), entry))
 
 
+def _task_answered(state: Runbook, entry: e.TaskAnswered) -> Runbook:
+    return _with_its_task(state, entry.step, entry.token, task_answered(_task(state, entry.step, entry.token), entry))
+
+
+def _task_reopened(state: Runbook, entry: e.TaskReopened) -> Runbook:
+    return _with_its_task(state, entry.step, entry.token, task_reopened(_task(state, entry.step, entry.token), entry))
+
+
 def _task(state: Runbook, step: int, token: int) -> HumanTask:
     task = state.steps[step - 1].tokens[token - 1].task
     assert task is not None
@@ -287,6 +302,8 @@ _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.TaskOpened: _task_opened,
     e.TaskActed: _task_acted,
     e.TaskChased: _task_chased,
+    e.TaskAnswered: _task_answered,
+    e.TaskReopened: _task_reopened,
     e.CompletionReceived: _completion_received,
     e.CompletionIgnored: _unchanged,
     e.CorrelationFailed: _unchanged,

@@ -89,6 +89,8 @@ class Launch(msgspec.Struct, frozen=True):
     input: bytes = b""
     outcome: Park | Chosen | Misfit | Lacking | None = None
     locks: tuple[str, ...] = ()
+    documents: bytes = b""
+    """The documents that the arguments refer to, as they are now, by a hash; only where somebody agreed to the step."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -164,6 +166,10 @@ class Complete(msgspec.Struct, frozen=True):
     """It is what the agent of the step proposed."""
     seen: str = ""
     """What they saw when they answered; empty when nothing says."""
+    answer: bytes = b""
+    """The answer by its hash, where somebody of each of several groups is asked."""
+    documents: bytes = b""
+    """The documents that the arguments refer to, as they are now, by a hash."""
 
 
 class ActOnTask(msgspec.Struct, frozen=True):
@@ -325,6 +331,8 @@ class AnswerGate(msgspec.Struct, frozen=True):
     reason: str = ""
     seen: str = ""
     """What they saw when they answered; empty when nothing says."""
+    documents: bytes = b""
+    """The documents that the arguments of the step refer to, as they are now, by a hash."""
 
 
 class OpenDraft(msgspec.Struct, frozen=True):

@@ -81,12 +81,12 @@ def begun_state(state: Runbook, numbers: Iterable[int]) -> str:
     return next((step.status for step in steps), "")
 
 
-def seen_at_gate(state: Runbook, number: int) -> str:
-    """What somebody agrees to at a gate: the plan, and the results that the arguments of the step are made of."""
+def seen_at_gate(state: Runbook, number: int, documents: bytes = b"") -> str:
+    """What somebody agrees to at a gate: the plan, and the results and documents the step's arguments are made of."""
     links = links_of(state.steps[number - 1])
     needs = (*links.needs, *(each for group in links.either for each in group))
     results = b"".join(sha256(state.steps[each - 1].result or b"").digest() for each in needs)
-    return seen_of(course_of(state).plan, sha256(results).digest())
+    return seen_of(course_of(state).plan, sha256(results).digest(), documents=documents)
 
 
 def moved(counts: tuple[int, ...], before: str, after: str) -> tuple[int, ...]:

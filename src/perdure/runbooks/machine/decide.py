@@ -13,7 +13,7 @@ from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.attempt_outcomes import agent_used, attempt_number, outcome_entries
 from perdure.runbooks.machine.decide_plan import STEERING, cancel, changed_meanwhile, follow, steer
-from perdure.runbooks.machine.human_tasks import LADDER, act, answered, chased
+from perdure.runbooks.machine.human_tasks import LADDER, act, answered, chased, is_half
 from perdure.runbooks.machine.outcome_propagation import Begin
 from perdure.runbooks.machine.overrides import corrects_decision, may_correct, passage
 from perdure.runbooks.machine.state import ENDED, TOKEN_STATES, WAITING, Failure, Runbook, Step, Token
@@ -182,7 +182,9 @@ def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> A
         answer = answered(command.step, command.token, step, token.task, command, now)
         if isinstance(answer, Rejection):
             return answer
-        by = (answer, *_proposal_answered(step, command, now))
+        if is_half(answer):
+            return Decision(answer)
+        by = (*answer, *_proposal_answered(step, command, now))
     if command.is_expired:
         return Decision(_expire(step, command.step, command.token, token, now))
     received = e.CompletionReceived(command.step, command.token, now, command.message_id)

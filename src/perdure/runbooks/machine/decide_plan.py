@@ -351,7 +351,7 @@ def _answer_gate(state: Runbook, command: c.AnswerGate, origin: Origin, now: int
     if same := next((name for name in origin.names if name in before), ""):
         fact, hint = f"'{same}' has agreed for another group", "Somebody else must answer for this one."
         return Rejection("forbidden", do, "runbook", "?", fact, hint)
-    seen = seen_at_gate(state, command.step)
+    seen = seen_at_gate(state, command.step, command.documents)
     if (stale := outdated(command.seen, seen, OF_GATE, do, "runbook", "?")) is not None:
         return stale
     flow = Flow(state, now)

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from perdure import human_tasks
 from perdure.errors import Rejection
-from perdure.human_tasks import HumanTask, Rung
+from perdure.human_tasks import Given, HumanTask, Rung
 from perdure.journal import Decision
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine import journal_entries as e
@@ -37,6 +37,11 @@ def waiting_task(step: Step) -> tuple[int, Token, HumanTask] | None:
     return None
 
 
+def given_at(step: Step) -> tuple[Given, ...]:
+    """The answers to the wait of a step that somebody of each of several groups has to give."""
+    return tuple(each for token in step.tokens if token.task is not None for each in token.task.given)
+
+
 def act(state: Runbook, command: c.ActOnTask, now: int, chance: float) -> Decision | Rejection:
     """Claim, give back, delegate or reassign."""
     key, do = f"?:{command.step}", "give back" if command.act == "unclaim" else command.act
@@ -50,6 +55,8 @@ def act(state: Runbook, command: c.ActOnTask, now: int, chance: float) -> Decisi
     if made is task:
         return Decision((), "replayed", keeps=False)
     who, groups = command.who, human_tasks.names_of(command.groups)
+    if command.act == "unclaim" and (taken := human_tasks.withdrawn(task, who)):
+        return Decision((e.TaskReopened(command.step, number, now, taken, reason=who.override),), command.act)
     acted = e.TaskActed(command.step, number, now, command.act, who.name, command.to, groups, who.override)
     return Decision((acted,), command.act)
 
@@ -66,19 +73,39 @@ def _made(task: HumanTask, command: c.ActOnTask, key: str) -> human_tasks.Answer
             return human_tasks.reassign(task, command.who, command.to, human_tasks.names_of(command.groups), key)
 
 
-def answered(step: int, token: int, found: Step, task: HumanTask, command: c.Complete, now: int) -> e.Entry | Rejection:
-    """Who ended the wait; a rejection when it was not for them to end, or is not what they saw."""
-    who, seen = command.who, seen_by_asked(found)
-    made = human_tasks.answer(task, who, now, f"?:{step}")
+def answered(
+    step: int, token: int, found: Step, task: HumanTask, command: c.Complete, now: int
+) -> tuple[e.Entry, ...] | Rejection:
+    """Who ended the wait, or gave one of several answers; a rejection when it is not for them or not what they saw."""
+    who, seen, key = command.who, seen_by_asked(found, command.documents), f"?:{step}"
+    if refused := human_tasks.unanswerable(task, who, key):
+        return refused
+    if stale := human_tasks.outdated(command.seen, seen, human_tasks.OF_CALL, "complete", "task", key):
+        return stale
+    ended = e.TaskActed(step, token, now, "complete", who.name, reason=who.override, seen=seen)
+    if not human_tasks.joint_groups(task.groups):
+        return (ended,)
+    before: tuple[e.Entry, ...] = ()
+    if changed := human_tasks.outlived(task, seen, human_tasks.OF_CALL):
+        names = tuple(each.by for each in task.given)
+        before, task = (e.TaskReopened(step, token, now, names, changed),), human_tasks.without(task, names)
+    made = human_tasks.give(task, who, command.answer, seen, now, key)
     if isinstance(made, Rejection):
         return made
-    stale = human_tasks.outdated(command.seen, seen, human_tasks.OF_CALL, "complete", "task", f"?:{step}")
-    return stale or e.TaskActed(step, token, now, "complete", who.name, reason=who.override, seen=seen)
+    given = made.given[-1]
+    told = (given.by, given.group, given.answer, seen, given.behind, who.override)
+    half = e.TaskAnswered(step, token, now, *told)
+    return (*before, half) if human_tasks.awaited_groups(made) else (*before, half, ended)
 
 
-def seen_by_asked(step: Step) -> str:
-    """What somebody sees who is asked by a step: its arguments, and what an agent proposes."""
-    return human_tasks.seen_of(step.input, step.proposal)
+def is_half(entries: tuple[e.Entry, ...]) -> bool:
+    """Whether an answer waits for those of others."""
+    return isinstance(entries[-1], e.TaskAnswered)
+
+
+def seen_by_asked(step: Step, documents: bytes = b"") -> str:
+    """What somebody sees who is asked by a step: its arguments with their documents, and what an agent proposes."""
+    return human_tasks.seen_of(step.input, step.proposal, documents=documents)
 
 
 def chased(step: Step, number: int, due: int, now: int) -> tuple[e.Entry, ...]:
@@ -118,6 +145,15 @@ def task_acted(task: HumanTask, entry: e.TaskActed) -> HumanTask:
             return human_tasks.handed(task, entry.to, entry.groups)
         case "complete":
             return human_tasks.ended(task, "completed", entry.at, entry.by)
+
+
+def task_answered(task: HumanTask, entry: e.TaskAnswered) -> HumanTask:
+    given = Given(entry.group, entry.by, entry.answer, entry.seen, entry.at, entry.behind)
+    return human_tasks.with_given(task, given)
+
+
+def task_reopened(task: HumanTask, entry: e.TaskReopened) -> HumanTask:
+    return human_tasks.without(task, entry.of)
 
 
 def task_chased(task: HumanTask, entry: e.TaskChased) -> HumanTask:

@@ -11,7 +11,7 @@ from perdure.human_tasks import Rung, RungAct
 from perdure.moments import iso
 from perdure.runbooks.machine.state import Compact, Failure, Flags, OnFailure, VerbPin
 
-ENTRY_VERSION = 5
+ENTRY_VERSION = 6
 TIMES = frozenset({"at", "due", "due_at", "expires_at", "retry_at"})
 
 
@@ -512,6 +512,31 @@ class GateReopened(Compact, frozen=True, tag=72):
     group: str
 
 
+class TaskAnswered(Compact, frozen=True, tag=75):
+    """Somebody of one of the groups that a task asks has answered; `answer` is a payload that can be erased."""
+
+    step: int
+    token: int
+    at: int
+    by: str
+    group: str
+    answer: bytes
+    seen: str
+    behind: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class TaskReopened(Compact, frozen=True, tag=76):
+    """The answers of some people count no longer: they took them back, or what they saw has changed."""
+
+    step: int
+    token: int
+    at: int
+    of: tuple[str, ...]
+    changed: tuple[str, ...] = ()
+    reason: str = ""
+
+
 class CorrelationFailed(Compact, frozen=True, tag=73):
     """A message that names the call or step was not correlated: nobody waits for it, or nobody did in time."""
 
@@ -525,7 +550,7 @@ class CorrelationFailed(Compact, frozen=True, tag=73):
 
 
 Entry = (
-    CorrelationFailed | OverrideProposed | OverrideAgreed | GateReopened |
+    CorrelationFailed | OverrideProposed | OverrideAgreed | GateReopened | TaskAnswered | TaskReopened |
     AgentUsed | ProposalMade | ProposalAnswered |
     TaskOpened | TaskActed | TaskChased |
     CallStarted | AttemptStarted | AttemptFailed | AttemptDiscarded | StepCompleted | StepFailed | StepParked

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from perdure.errors import InvariantBroken
-from perdure.human_tasks import OF_GATE, changed_parts
+from perdure.human_tasks import OF_GATE, changed_parts, documents_in, without_documents
 from perdure.journal import Decision
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine import journal_entries as e
@@ -159,7 +159,7 @@ class Flow:
 
     def _changed(self, number: int) -> tuple[str, ...]:
         """The parts of what was agreed to at a gate that are not as they were."""
-        agreed_on = links_of(self.state.steps[number - 1]).agreed_on
+        agreed_on = without_documents(links_of(self.state.steps[number - 1]).agreed_on)
         return changed_parts(agreed_on, seen_at_gate(self.state, number), OF_GATE) if agreed_on else ()
 
     def _ask_again(self, changes: tuple[str, ...]) -> None:
@@ -249,19 +249,23 @@ class Flow:
                 continue
             if each.locks and not set(each.locks).isdisjoint(course_of(self.state).locks):
                 continue
-            if self._is_for_other_arguments(each):
+            if changed := self._changed_at_launch(each):
                 gate = links_of(self.state.steps[each.step - 1]).gate
-                self.emit(e.GateReopened(each.step, self.now, ("arguments",), gate))
+                self.emit(e.GateReopened(each.step, self.now, (changed,), gate))
             else:
                 self._launch(each, worker)
             begun += 1
         return begun
 
-    def _is_for_other_arguments(self, launch: c.Launch) -> bool:
-        """Whether a step that was agreed to and begun before would begin with other arguments."""
+    def _changed_at_launch(self, launch: c.Launch) -> str:
+        """What differs in a step from what was agreed to: its arguments, where it began before, or their documents."""
         step = self.state.steps[launch.step - 1]
         links = links_of(step)
-        return bool(links.agreed_on and links.round and step.input and launch.input not in (b"", step.input))
+        if not links.agreed_on:
+            return ""
+        if links.round and step.input and launch.input not in (b"", step.input):
+            return "arguments"
+        return "documents" if launch.input and documents_in(links.agreed_on) != launch.documents.hex() else ""
 
     def _launch(self, launch: c.Launch, worker: int) -> None:
         number, outcome, now = launch.step, launch.outcome, self.now

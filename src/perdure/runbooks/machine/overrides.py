@@ -5,7 +5,7 @@ from __future__ import annotations
 from perdure.errors import Rejection
 from perdure.human_tasks import gate, open_task
 from perdure.journal import Decision, Origin
-from perdure.overrides import Act, Guard, Voice, could_answer, is_guarded, voice
+from perdure.overrides import Act, Guard, Voice, could_answer, guards_of_task, is_guarded, voice
 from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.state import Runbook, Step
 
@@ -33,7 +33,7 @@ def guards_of(state: Runbook, number: int, unseen: tuple[Guard, ...], now: int) 
     """The tasks of a step that not everybody may answer: its gate, its wait, and those that only others know of."""
     step = state.steps[number - 1]
     tasks = [token.task for token in step.tokens if token.task is not None and is_guarded(token.task)]
-    own = (Guard(f"task '{_name(step)}'", tasks[-1]),) if tasks else ()
+    own = guards_of_task(f"task '{_name(step)}'", tasks[-1]) if tasks else ()
     return (*_gates(state, step, now), *(own or unseen))
 
 

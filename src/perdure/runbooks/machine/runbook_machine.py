@@ -33,7 +33,7 @@ from perdure.journal.notice_routes import OVER_SUFFIX, PROCESS_SUFFIX, OverRoute
 from perdure.runbooks.machine.apply import apply
 from perdure.runbooks.machine.commands import Command
 from perdure.runbooks.machine.decide import decide
-from perdure.runbooks.machine.human_tasks import LADDER, PLACE
+from perdure.runbooks.machine.human_tasks import LADDER, PLACE, given_at
 from perdure.runbooks.machine.journal_entries import (
     ENTRY_VERSION,
     CallCancelled,
@@ -74,12 +74,14 @@ STATE_UPCASTERS: tuple[Upcaster, ...] = (
     grown(2),  # plans and drafts; before, there were single calls only
     grown(3),  # everybody who asked, and the groups of a gate that have agreed
     grown(4),  # failures that let the rest of a runbook go on, and those that somebody is asked about
+    grown(5),  # answers of each of several groups
 )
 ENTRY_UPCASTERS: tuple[Upcaster, ...] = (
     grown(1),  # one more entry; those of before are as they were
     grown(2),  # the entries of plans and drafts
     grown(3),  # everybody who asked
     grown(4),  # what an attempt ran under and its traceback, one more entry, another word for what follows a failure
+    grown(5),  # answers of each of several groups
 )
 
 
@@ -136,6 +138,7 @@ class RunbookMachine:
         hashes = {step.input for step in state.steps if step.input}
         hashes.update(step.result for step in state.steps if step.result is not None)
         hashes.update(step.proposal for step in state.steps if step.proposal)
+        hashes.update(given.answer for step in state.steps for given in given_at(step) if given.answer)
         if state.course is not None:
             hashes.update(fragment.document for fragment in state.course.fragments)
         if state.draft is not None:

@@ -15,7 +15,7 @@ from perdure.journal.state_parts import INLINE
 from perdure.overrides import Override
 from perdure.verb_contract import FailureClass
 
-STATE_VERSION = 5
+STATE_VERSION = 6
 
 StepState = Literal["pending", "ready", "running", "parked", "completed", "failed", "skipped", "cancelled"]
 RunbookState = Literal["draft", "ready", "executing", "parked", "completed", "failed", "escalated", "cancelled"]

@@ -12,15 +12,16 @@ Progress = Callable[[str, int, int], None]
 
 
 @contextlib.contextmanager
-def progress_bar(settings: Settings, title: str) -> Iterator[Progress]:
+def progress_bar(settings: Settings, title: str, *, counts_bytes: bool = False) -> Iterator[Progress]:
     """What work tells its stage, how much is done and how much there is; silent for machines."""
     if settings.json or not output.console().is_terminal:
         yield lambda stage, done, total: None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, SpinnerColumn, TextColumn
     from rich.progress import Progress as Bars
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    count = DownloadColumn() if counts_bytes else MofNCompleteColumn()
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), count)
     with Bars(*columns, console=output.console(), transient=True) as bars:
         task = bars.add_task(title, total=None)
         yield lambda stage, done, total: bars.update(

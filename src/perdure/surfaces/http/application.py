@@ -74,7 +74,9 @@ class Application:
             self.state.strangers.check(anonymous(scope.get("client")))  # who asks there is not looked at
             raise
         scope["path"], scope["path_template"] = path, template
-        principal = scope["state"]["principal"] = await self.state.authenticator.identify(scope)
+        principal = scope["state"]["principal"] = (
+            await self.state.authenticator.identify(scope) if not endpoint.is_anonymous else None
+        )
         if principal is None and path not in ALWAYS:
             self.state.strangers.check(anonymous(scope.get("client")))
         if not endpoint.is_public:

@@ -54,9 +54,9 @@ class _Form:
                 hint = "Send it as a part with a file name."
                 raise RefusedRequest(422, "request.invalid", "The form holds no file.", hint)
             disposition = head.get("content-disposition", "")
-            if "filename" in disposition.lower():
-                return Upload(self._body(), head.get("content-type", "").lower(), _file_name(disposition))
-            await self._skip()
+            if "filename" in disposition.lower() and (name := _file_name(disposition)):
+                return Upload(self._body(), head.get("content-type", "").lower(), name)
+            await self._skip()  # a field, or an input in which no file was chosen
 
     async def _more(self) -> None:
         try:

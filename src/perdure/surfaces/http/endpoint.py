@@ -39,6 +39,8 @@ class Endpoint(msgspec.Struct, frozen=True):
     """Other media types of the answer, each with its meaning."""
     streams: bool = False
     """The body is content of any media type, or a form with a file."""
+    is_anonymous: bool = False
+    """Cookies and credentials are not looked at: what is asked tells by itself who asks."""
 
 
 def public(

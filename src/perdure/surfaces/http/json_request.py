@@ -23,7 +23,7 @@ _ALIKE = bytes.maketrans(b"{}", b"[]")
 class JsonRequest:
     """A request whose body is JSON; a page elsewhere cannot send one without asking the browser first."""
 
-    __slots__ = ("_receive", "_whole", "own", "scope", "state", "words")
+    __slots__ = ("_receive", "_whole", "is_read", "own", "scope", "state", "words")
 
     def __init__(self, scope: Scope, receive: Receive, state: Any, words: dict[str, str]) -> None:
         """`state` is that of the server, and `words` stand in the places of the path."""
@@ -31,6 +31,8 @@ class JsonRequest:
         self.own: dict[str, Any] = scope["state"]
         """The state of this request alone: principal, session, wait, id."""
         self._whole: bytes | None = None
+        self.is_read = False
+        """Whether the body came to its end."""
 
     @property
     def client(self) -> str:
@@ -55,6 +57,7 @@ class JsonRequest:
             if len(whole) > most_bytes:
                 raise RefusedRequest(413, "request.too_large", f"A body may have {most_bytes:,} bytes.")
             is_more = message.get("more_body", False)
+            self.is_read = not is_more
         self._whole = bytes(whole)
         return self._whole
 
@@ -65,9 +68,10 @@ class JsonRequest:
             message = await self._receive()
             if message["type"] != "http.request":
                 raise RefusedRequest(400, "request.malformed", "The body did not come to its end.")
+            is_more = message.get("more_body", False)
+            self.is_read = not is_more
             if data := message.get("body", b""):
                 yield bytes(data)
-            is_more = message.get("more_body", False)
 
     async def left(self) -> None:
         """Until whoever asked has left; the body must have been read."""

@@ -46,6 +46,11 @@ class ResolveBlocker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     key: Annotated[str, Meta(description="The key of a blocker, as lifecycle_status shows it.", max_length=200)]
 
 
+class DoLifecycleAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    id: InstanceId
+    action: Annotated[str, Meta(description="The name of an action, as lifecycle_status shows it.", max_length=200)]
+
+
 async def start_lifecycle(desk: ToolSession, asked: StartLifecycle) -> LifecycleBegun:
     """Start a lifecycle for a subject, or find the one that is active for it. Asked twice, it starts once."""
     request = lifecycles.StartLifecycle(asked.lifecycle, asked.subject, asked.context)
@@ -69,6 +74,11 @@ async def resolve_blocker(desk: ToolSession, asked: ResolveBlocker) -> Lifecycle
     return await desk.perform(lifecycles.resolve_blocker, lifecycles.ResolveBlocker(asked.id, asked.key))
 
 
+async def do_lifecycle_action(desk: ToolSession, asked: DoLifecycleAction) -> LifecycleStatus:
+    """Do an action that the present state offers. Its pending task says what became of the call."""
+    return await desk.perform(lifecycles.do_action, lifecycles.DoAction(asked.id, asked.action))
+
+
 TOOLS = (
     Tool(
         title="Start a lifecycle", operation="lifecycle.start", takes=StartLifecycle, gives=LifecycleBegun,
@@ -85,5 +95,9 @@ TOOLS = (
     Tool(
         title="Resolve a blocker", operation="lifecycle.resolve", takes=ResolveBlocker, gives=LifecycleStatus,
         act=resolve_blocker,
+    ),
+    Tool(
+        title="Do an action of a lifecycle", operation="lifecycle.act", takes=DoLifecycleAction, gives=LifecycleStatus,
+        act=do_lifecycle_action,
     ),
 )  # fmt: skip

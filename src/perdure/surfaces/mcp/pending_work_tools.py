@@ -69,6 +69,10 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     four_eyes: bool = False
     seen: str = ""
     """What you were shown, by hashes: send it along with the answer."""
+    progress: str = ""
+    """Of several groups that are asked: who has answered, and of which somebody is awaited."""
+    given: Any = None
+    """The answers so far, each by `group` and `by`; yours has to be the same."""
 
 
 class OutsideWait(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -253,6 +257,7 @@ def _task(view: TaskView) -> Task:
         f"{tool}(key='{view.key}', …)", fitted(view.form, 4 * IN_LISTS, rest),
         fitted(view.known or None, IN_LISTS, rest), fitted(proposal, 2 * IN_LISTS, rest),
         view.claimed_by, view.groups, view.due_at or "", view.is_overdue, view.four_eyes, view.seen,
+        view.progress, fitted(msgspec.to_builtins(view.given) or None, 2 * IN_LISTS, rest),
     )  # fmt: skip
 
 

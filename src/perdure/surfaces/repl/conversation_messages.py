@@ -86,6 +86,8 @@ class TaskSeen(msgspec.Struct, frozen=True):
     known: dict[str, Any] = {}
     """Fields that the process gives by itself: told, never asked."""
     seen: str = ""
+    link: str = ""
+    """The task in the external task list."""
 
 
 class OpenSeen(msgspec.Struct, frozen=True):

@@ -225,10 +225,11 @@ def _task(view: TaskView, run: RunbookView | None = None) -> TaskSeen:
     is_gate = step is not None and step.waiting_for is not None and step.waiting_for.kind == "gate"
     sentence = step.sentence if step is not None else ""
     title = f"Agree to: {sentence}" if is_gate else sentence
+    who = view.claimed_by or view.assignee or view.progress
     return TaskSeen(
-        view.key, title or view.name, view.state, view.claimed_by or view.assignee, view.groups or view.users,
+        view.key, title or view.name, view.state, who, view.groups or view.users,
         (view.due_at or view.due or "")[:16].replace("T", " "), view.form or {}, run.id if run is not None else "",
-        is_gate, known=view.known, seen=view.seen,
+        is_gate, known=view.known, seen=view.seen, link=view.link,
     )  # fmt: skip
 
 

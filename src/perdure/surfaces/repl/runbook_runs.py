@@ -254,6 +254,9 @@ def show_tasks(turn: TurnBuilder) -> None:
     )
     columns = ("", "task", "for", "state", "due")
     turn.show(Rows("Waiting for people", columns, rows, "Nothing waits for a person."))
+    for number, task in enumerate(turn.session.tasks, 1):
+        if task.link:
+            turn.say(f"{number} in the task list: {task.link}", "quiet")
     if rows:
         decides = next((number for number, task in enumerate(turn.session.tasks, 1) if agreement_of(task)), 0)
         rest = f", 'approve {decides}' and 'reject {decides}' decide" if decides else ""

@@ -24,6 +24,7 @@ from perdure.errors import (
     Transient,
     TransientInfrastructure,
 )
+from perdure.human_tasks import awaited_groups
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.processes.instance_reader import InstanceReader
@@ -156,6 +157,13 @@ class EmbeddedWorld:
         )  # fmt: skip
 
     async def complete_task(self, id: bytes, node: int, step: v.Task) -> None:
+        """One answer by whom the scenario names; else as many as the groups that the task asks."""
+        state = (await self.instances.read(id_text(id), self.origin)).state
+        task = state.nodes[node].task if node in state.nodes else None
+        for _ in (awaited_groups(task) if task is not None and not step.by else ()) or ("",):
+            await self._answer_task(id, node, step)
+
+    async def _answer_task(self, id: bytes, node: int, step: v.Task) -> None:
         who = v.actor((await self.instances.read(id_text(id), self.origin)).state, node, step)
         origin = Origin(self.origin.tenant, who.name, groups=who.groups)
         await self._do(

@@ -73,7 +73,10 @@ class Advance(msgspec.Struct, frozen=True, kw_only=True, tag="advance"):
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True, tag="task"):
-    """Complete the human task that waits at an element. Unless said, by somebody who may, of the groups it is for."""
+    """Complete the human task that waits at an element. Unless said, by somebody who may, of the groups it is for.
+
+    With `by`, that person answers; a task that asks somebody of each of several groups then takes several steps.
+    """
 
     element: str
     by: str = ""

@@ -193,6 +193,7 @@ class Attempt(msgspec.Struct, eq=False):
             verb=verb.name, version=verb.version, args=args, call_id=call, step_id=step, tenant=origin.tenant,
             principal=origin.principal, trace={"traceparent": origin.trace} if origin.trace else None,
             idempotency_key=key, attempt=self.job.attempt, iteration=iteration_of(self.aggregate.state, self.node),
+            params=verb.execution.params,
         )  # fmt: skip
 
     # --- recording -----------------------------------------------------------------------------------------------

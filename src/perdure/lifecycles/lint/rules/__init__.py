@@ -14,6 +14,7 @@ from perdure.lifecycles.lint.rules import (
     terminal_left,
     unfit_arguments,
     unknown_document_type,
+    unknown_event,
     unknown_record,
     unknown_state,
     unknown_verb,
@@ -36,6 +37,7 @@ RULES: tuple[Rule, ...] = tuple(
         unknown_record,
         unknown_state,
         unknown_document_type,
+        unknown_event,
         unread_fact,
     )
 )

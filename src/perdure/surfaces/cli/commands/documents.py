@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from perdure.errors import StoreUnavailableError
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.global_options import Settings
+from perdure.surfaces.cli.progress_bar import progress_bar
 from perdure.surfaces.cli.project_context import load_project, make_store, open_store
-from perdure.surfaces.cli.remote_server import only_on_store, server_of
+from perdure.surfaces.cli.remote_server import server_of
 
 if TYPE_CHECKING:
-    from perdure.app.documents.views import DocumentItem, DocumentTypeView, DocumentView, ReasonView
+    from perdure.app.documents.views import BlobView, DocumentItem, DocumentTypeView, DocumentView, ReasonView
 
 DocumentId = Annotated[str, typer.Argument(metavar="ID", help="The document's id.", show_default=False)]
 VersionOption = Annotated[int, typer.Option("--version", metavar="N", help="The version that was looked at.")]
@@ -107,6 +110,24 @@ async def content(settings: Settings, id: DocumentId, version: VersionOption) ->
     output.line(view)
 
 
+async def upload(
+    settings: Settings,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to send.", show_default=False)],
+    resume: Annotated[
+        str, typer.Option("--resume", metavar="ID", help="Go on with an upload to a server that was broken off.")
+    ] = "",
+) -> None:
+    """Store a file for a document to refer to; it is removed unless one does within an hour."""
+    if not server_of(settings):
+        if resume:
+            fact, hint = "beside a store an upload is never broken off", "Name a server, or leave it out."
+            raise usage("use", "option", "--resume", fact, hint)
+        await make_store(load_project(settings).store)
+    async with open_store(settings, "reader") as perdure:
+        blob = await _sent(settings, perdure, file, resume)
+    output.show(settings, blob, lambda: f"✓ stored: {blob.blob} ({blob.size:,} bytes, {blob.media_type})")
+
+
 async def download(
     settings: Settings,
     id: DocumentId,
@@ -114,11 +135,14 @@ async def download(
     to: Annotated[Path, typer.Option("--to", metavar="FILE", help="Where to write it; must not exist.")],
 ) -> None:
     """Write the file of a version; the journal keeps who read it."""
-    only_on_store(settings, "documents download")
     if to.exists():
         raise usage("write", "file", str(to), "it exists already", "Choose another name.")
     async with open_store(settings, "reader", must_exist=True) as perdure:
-        blob = await perdure.documents.save(id, version, to)
+        with progress_bar(settings, f"Receiving {to.name}", counts_bytes=True) as bar:
+            try:
+                blob = await perdure.documents.save(id, version, to, progress=lambda done, size: bar("", done, size))
+            except OSError as error:
+                raise usage("write", "file", str(to), f"it cannot be written ({error.strerror})") from error
     output.show(settings, blob, lambda: f"✓ written: {to} ({blob.size:,} bytes, {blob.media_type})")
 
 
@@ -156,7 +180,7 @@ async def erase(
 
 async def collect(
     settings: Settings,
-    dry: Annotated[bool, typer.Option("--dry", help="Count only; remove nothing.")] = False,
+    dry: Annotated[bool, typer.Option("--dry-run", "--dry", help="Count only; remove nothing.")] = False,
 ) -> None:
     """Remove files that no document refers to and that are older than an hour."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
@@ -177,12 +201,27 @@ async def _content(
         except msgspec.DecodeError as error:
             raise usage("read", "option", "--data", f"it is not JSON: {error}") from error
     if file is not None:
-        only_on_store(settings, "documents --file")
+        given |= {"blob": (await _sent(settings, perdure, file)).blob, "name": file.name}
+    return given
+
+
+async def _sent(settings: Settings, perdure: Any, file: Path, resume: str = "") -> BlobView:
+    """Send a file; whoever is interrupted is told how to go on."""
+    more, ids = dict[str, Any](), list[str]()
+    if server_of(settings):
+        more = {"resume": resume, "begun": ids.append}
+    with progress_bar(settings, f"Sending {file.name}", counts_bytes=True) as bar:
         try:
-            given |= {"blob": (await perdure.documents.upload(file)).blob, "name": file.name}
+            sent: BlobView = await perdure.documents.upload(
+                file, progress=lambda done, size: bar("", done, size), **more
+            )
         except OSError as error:
             raise usage("read", "file", str(file), f"it cannot be read ({error.strerror})") from error
-    return given
+        except (StoreUnavailableError, asyncio.CancelledError, KeyboardInterrupt):
+            if ids:
+                typer.echo(f"Go on within a day with: perdure documents upload {file} --resume {ids[0]}", err=True)
+            raise
+    return sent
 
 
 def _items(found: list[DocumentItem]) -> object:
@@ -249,7 +288,8 @@ def _style(status: str) -> str:
 COMMANDS = {
     "documents": {
         "list": list_documents, "show": show, "create": create, "receive": receive, "verify": verify, "reject": reject,
-        "content": content, "download": download, "events": events, "types": types, "reasons": reasons, "erase": erase,
+        "content": content, "upload": upload, "download": download, "events": events, "types": types,
+        "reasons": reasons, "erase": erase,
         "collect": collect,
     }
 }  # fmt: skip

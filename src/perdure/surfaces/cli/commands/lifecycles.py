@@ -84,6 +84,31 @@ async def resolve(
         output.show(settings, status, lambda: output.tables("lifecycle_tables").status_picture(status))
 
 
+async def act(
+    settings: Settings,
+    id: InstanceWord,
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="The action's name.", show_default=False)],
+    confirm: Confirm = "",
+    phrase: Phrase = "",
+) -> None:
+    """Do an action that the present state offers."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        asked = partial(perdure.lifecycles.act, id, action)
+        status = await agreed(settings, perdure, asked, confirm, phrase)
+        output.show(settings, status, lambda: output.tables("lifecycle_tables").status_picture(status))
+
+
+async def erase(
+    settings: Settings,
+    id: InstanceWord,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; needed.", show_default=False)],
+) -> None:
+    """Erase the context of an instance that is over, the facts it was decided by, and the data of its calls."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        status = await perdure.lifecycles.erase(id, reason)
+        output.show(settings, status, lambda: f"✓ erased: {status.id}")
+
+
 async def look(settings: Settings, id: InstanceWord) -> None:
     """Look at the facts of an instance once more, also when it is stuck."""
     async with open_store(settings, "caller", must_exist=True) as perdure:
@@ -246,7 +271,8 @@ def guards(
 COMMANDS = {
     "lifecycles": {
         "start": start, "list": list_instances, "show": show, "transition": transition, "resolve": resolve,
-        "look": look, "cancel": cancel, "migrate": migrate, "history": history, "draw": draw,
-        "complete-task": complete_task, "definitions": definitions, "deploy": deploy, "lint": lint, "guards": guards,
+        "act": act, "erase": erase, "look": look, "cancel": cancel, "migrate": migrate, "history": history,
+        "draw": draw, "complete-task": complete_task, "definitions": definitions, "deploy": deploy, "lint": lint,
+        "guards": guards,
     }
 }  # fmt: skip

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from perdure.app import CallView, WaitingFor
+from perdure.app.calls.views import CarrierView
 from perdure.app.override_views import override_text
 from perdure.app.runbooks.usage_views import usage_text
 from perdure.surfaces.cli.output import encode
@@ -67,6 +68,7 @@ def _facts(view: CallView) -> Iterable[tuple[str, RenderableType]]:
         yield from _waiting(view.waiting_for)
     if view.progress:
         yield "progress", Text(view.progress)
+    yield from _carried(view)
     if view.erased_at:
         yield "erased", Text(relative(view.erased_at))
     if view.args:
@@ -91,6 +93,19 @@ def _facts(view: CallView) -> Iterable[tuple[str, RenderableType]]:
     yield "asked", Text(f"{relative(view.started_at)} by {view.principal}{ended}")
 
 
+def _carried(view: CallView) -> Iterable[tuple[str, RenderableType]]:
+    if view.mode and view.mode != "sync":
+        yield "carried", Text(carried_text(view.mode, view.carrier))
+    if view.task_link:
+        yield "task list", Text(view.task_link, style="underline")
+
+
+def carried_text(mode: str, carrier: CarrierView | None) -> str:
+    """How a step is carried, and by which process of which engine."""
+    by = f" by {carrier.process} version {carrier.version} ({carrier.engine} engine)" if carrier is not None else ""
+    return mode.replace("_", " ") + by
+
+
 def _waiting(waiting: WaitingFor) -> Iterable[tuple[str, RenderableType]]:
     due = f", {'again' if waiting.kind == 'retry' else 'due'} {relative(waiting.due_at)}" if waiting.due_at else ""
     since = f" since {relative(waiting.since)}" if waiting.since else ""
@@ -99,6 +114,8 @@ def _waiting(waiting: WaitingFor) -> Iterable[tuple[str, RenderableType]]:
         yield "key", Text(waiting.key, style="bold cyan")
     if waiting.code:
         yield "because", Text.assemble((waiting.code, "red"), f"  {waiting.text}")
+    elif waiting.text and waiting.kind in ("completion", "gate"):
+        yield "so far", Text(waiting.text)
 
 
 def json_text(value: Any) -> RenderableType:

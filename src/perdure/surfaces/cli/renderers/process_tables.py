@@ -61,7 +61,7 @@ def _facts(view: InstanceView) -> Iterable[tuple[str, RenderableType]]:
     yield "id", Text(view.id, style="bold")
     yield "progress", Text(view.progress)
     for token in view.tokens:
-        held = f", held by {token.claimed_by}" if token.claimed_by else ""
+        held = f", held by {token.claimed_by}" if token.claimed_by else f", {token.progress}" if token.progress else ""
         repeat = f", iteration {token.iteration}" if token.iteration else ""
         yield f"token {token.number}", Text(f"{token.name} ({token.kind}{repeat}{held}) since {relative(token.since)}")
     for wait in view.waits:
@@ -209,12 +209,16 @@ def task_picture(view: TaskView) -> RenderableType:
     who = [
         ("assigned to", view.assignee), ("groups", view.groups), ("users", view.users), ("claimed by", view.claimed_by),
         ("delegated by", ", ".join(view.delegated_by)), ("four eyes", view.requester and f"not {view.requester}"),
+        ("so far", view.progress),
     ]  # fmt: skip
     rows.extend((label, Text(value)) for label, value in who if value)
+    rows.extend((f"said {each.by}", json_text(each.data)) for each in view.given if each.data is not None)
     if view.due:
         rows.append(("due", Text(relative(view.due_at) if view.due_at else view.due, "red" if view.is_overdue else "")))
     rows.append(("open since", Text(relative(view.since))))
     rows.extend(("✓ then" if each.is_done else "then", Text(_rung(each))) for each in view.ladder)
+    if view.link:
+        rows.append(("task list", Text(view.link, style="underline")))
     if view.proposal is not None:
         proposal = view.proposal
         rows.append(("proposal", json_text(proposal.data)))
@@ -249,4 +253,4 @@ def _due(view: TaskView) -> Text:
 def _who(view: TaskView) -> str:
     if view.claimed_by:
         return f"{view.claimed_by} (claimed)"
-    return view.assignee or view.groups or view.users or "anyone"
+    return view.progress or view.assignee or view.groups or view.users or "anyone"

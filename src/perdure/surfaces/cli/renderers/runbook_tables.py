@@ -15,7 +15,7 @@ from perdure.app.override_views import override_text
 from perdure.app.runbooks.usage_views import usage_text
 from perdure.app.runbooks.views import PlanDiff, PlanView, RunbookView, StepView, wait_text
 from perdure.surfaces.cli import output
-from perdure.surfaces.cli.renderers.call_tables import COLOURS, SIGNS, state_text, table
+from perdure.surfaces.cli.renderers.call_tables import COLOURS, SIGNS, carried_text, state_text, table
 from perdure.surfaces.cli.time_text import relative
 
 STEP_SIGNS = {**SIGNS, "pending": "·", "ready": "○", "running": "▶", "skipped": "↷"}
@@ -79,6 +79,10 @@ def _details(step: StepView) -> Iterator[Text]:
         yield Text(f"        its agent used {usage_text(step.usage)}", style="dim")
     if step.waiting_for is not None and step.waiting_for.key:
         yield Text(f"        key: {step.waiting_for.key}", style="dim")
+    if step.mode and step.mode != "sync":
+        yield Text(f"        carried as: {carried_text(step.mode, step.carrier)}", style="dim")
+    if step.task_link:
+        yield Text(f"        task list: {step.task_link}", style="dim")
 
 
 def runbooks_picture(found: Sequence[RunbookView]) -> RenderableType:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from perdure.app.operations.operation_table import TABLE
 from perdure.surfaces.http.endpoint import Endpoint
 from perdure.surfaces.http.operation_routes import endpoints
-from perdure.surfaces.http.routes import content, dashboard, probes, sessions, webhooks
+from perdure.surfaces.http.routes import content, dashboard, probes, requests, sessions, webhooks
 
-_SERVER = (*content.ENDPOINTS, *sessions.ENDPOINTS, *probes.ENDPOINTS, *webhooks.ENDPOINTS, *dashboard.ENDPOINTS)
+_SERVER = (
+    *content.ENDPOINTS,
+    *requests.ENDPOINTS,
+    *sessions.ENDPOINTS,
+    *probes.ENDPOINTS,
+    *webhooks.ENDPOINTS,
+    *dashboard.ENDPOINTS,
+)
 ENDPOINTS: tuple[Endpoint, ...] = (*endpoints(TABLE), *_SERVER)

@@ -15,22 +15,27 @@ from perdure.surfaces.http.problem_details import RefusedRequest
 
 
 class LinkToken(msgspec.Struct, frozen=True):
-    """The part of a link behind `/api/content/`."""
+    """The part of a link behind `/api/content/`; `show` asks for an image or a PDF to be looked at in a page."""
 
     token: str
+    show: bool = False
 
 
 @public("GET", "/api/content/{token}", "documents", request=LinkToken, answer=Download)
 async def open_link(request: JsonRequest) -> ContentResponse:
-    """The blob that a link opens, as an attachment. Each use is an event of its document."""
+    """The blob that a link opens, as an attachment; with `show` an image or a PDF opens in a frame of our own pages.
+
+    Each use is an event of its document.
+    """
     state, token = request.state, request.words["token"]
+    is_shown = b"show=true" in request.scope["query_string"].split(b"&")
     link = read_link(state.secret, token, state.perdure.runtime.sources.now())
     if link is None:
         hint = "Ask for another link."
         raise RefusedRequest(404, "link.over", "This link opens nothing, or no longer.", hint)
     documents = Documents(state.perdure.runtime, Origin(link.tenant, link.principal))
     named, blob, content = await documents.download(link.document, link.version, what="link used")
-    return await content_response(request, Download(named.name, blob, content))
+    return await content_response(request, Download(named.name, blob, content), is_shown=is_shown)
 
 
 ENDPOINTS = (open_link,)

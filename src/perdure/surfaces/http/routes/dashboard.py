@@ -20,7 +20,7 @@ HASHED = "assets/"
 FOR_EVER = "public, max-age=31536000, immutable"
 OURS = ("api", "hooks", "mcp", "health", "ready", "metrics")
 """First words of paths that are never pages."""
-PAGES = ("definitions", "inbox", "instances", "runbooks")
+PAGES = ("definitions", "documents", "inbox", "instances", "lifecycles", "runbooks")
 """First words of pages about something whose name may have dots: `/definitions/verbs/kyc.open-case`."""
 
 NOT_BUILT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Perdure</title></head><body>
