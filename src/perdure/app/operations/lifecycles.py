@@ -144,14 +144,14 @@ class ShowHistory(Request, frozen=True):
     after: str | None = None
 
 
-class SendTaskResult(Request, frozen=True):
+class SendTaskResult(Request, frozen=True, kw_only=True):
     """What came of a pending task: one pointer, or a bundle of them. `task_id` is another name of `correlation_id`.
 
     `timestamp` says when the sender had it; the journal says when it was counted.
     """
 
     correlation_id: Annotated[str, msgspec.Meta(max_length=1000)] = ""
-    status: SentStatus = "completed"
+    status: SentStatus
     cargo_type: str = ""
     cargo_ref: str = ""
     error: Reason = ""
