@@ -179,7 +179,7 @@ class Things:
                 return model(f"x-{self.side.message}-{self._count}", self.side.task)
         return {
             "version": 1, "step": "one", "reason": "why", "to": "ada", "agree": True, "data": {"text": "y"},
-            "action": "ask",
+            "action": "ask", "task": 1,
             "text": "so far", "subject": "c-1", "target": "DONE", "status": "completed",
             "type": "form", "by": "01m7hk5wprf2yvfhhcs4kqadfv",
             "amendment": 1, "principal": "kim", "roles": ["viewer"], "size": 1,

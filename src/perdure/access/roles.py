@@ -32,9 +32,10 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
         call.amend call.cancel call.resolve call.retry case.cancel completion.send dead-letter.discard
         dead-letter.replay incident.retry incident.traceback instance.cancel instance.migrate instance.modify
         instance.resolve instance.resume instance.retry instance.start instance.suspend lifecycle.act lifecycle.cancel
-        lifecycle.look lifecycle.migrate lifecycle.resolve lifecycle.start message.correlate message.publish
-        metrics.read parked.token progress.send request.submit request.token runbook.cancel runbook.compensate
-        runbook.retry runbook.seal runbook.skip signal.send task-result.send task.reassign
+        lifecycle.dismiss lifecycle.look lifecycle.migrate lifecycle.resolve lifecycle.retry lifecycle.start
+        message.correlate message.publish metrics.read parked.token progress.send request.submit request.token
+        runbook.cancel runbook.compensate runbook.retry runbook.seal runbook.skip signal.send task-result.send
+        task.reassign
     """),
     (_roles("operator", "reviewer"), "document.content"),
     (_roles("operator", "author"), "document.create document.receive document.upload"),

@@ -13,6 +13,8 @@ from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.call_activity_flags import GRAVER_CALL
 from perdure.errors import RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
+from perdure.lifecycles.instances import KIND as LIFECYCLE
+from perdure.lifecycles.machine.incidents import ACTION as FAILED_ACTION
 from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
 from perdure.sources import id_text, parse_id
 
@@ -27,6 +29,9 @@ CAUSES = {
     "attempt.unrecorded": "What the work came to could not be kept.",
     "definition.missing": "Its verb is not loaded anywhere any more.",
     "call_failed": "A process that it called did not complete.",
+    "lifecycle.interest": "It asks for more facts than it can wait for.",
+    "lifecycle.restless": "It moved on by itself without coming to rest.",
+    "lifecycle.unreachable": "The state it should go to cannot be entered.",
     GRAVER_CALL: "A process that it calls has become graver than its start was agreed to for.",
 }
 """Why, in an operator's words; of others the incident says it itself."""
@@ -39,7 +44,7 @@ class Place(msgspec.Struct, frozen=True):
     number: int | None = None
 
 
-def actions_of(kind: str, id: str, place: int) -> list[ActionView]:
+def actions_of(kind: str, id: str, place: int, code: str = "") -> list[ActionView]:
     """What can be done about an incident, the mildest first."""
     if kind == INSTANCE:
         base = f"/api/instances/{id}"
@@ -50,6 +55,20 @@ def actions_of(kind: str, id: str, place: int) -> list[ActionView]:
             ActionView("migrate", "Go on under another version", "instance.migrate", f"{base}/migrate"),
             ActionView("cancel", "Stop it", "instance.cancel", f"{base}/cancel"),
         ]
+    if kind == LIFECYCLE:
+        base = f"/api/lifecycles/{id}"
+        stop = ActionView("cancel", "Stop it", "lifecycle.cancel", f"{base}/cancel")
+        if not place:
+            return [
+                ActionView("look", "Look again", "lifecycle.look", f"{base}/look"),
+                ActionView("migrate", "Go on under another version", "lifecycle.migrate", f"{base}/migrate"),
+                stop,
+            ]
+        task = f"{base}/tasks/{place}"
+        retry = ActionView("retry", "Try again", "lifecycle.retry", f"{task}/retry")
+        if code == FAILED_ACTION:
+            return [retry, ActionView("dismiss", "Leave it at that", "lifecycle.dismiss", f"{task}/dismiss")]
+        return [retry, stop]
     if kind == CALL:
         base = f"/api/calls/{id}"
         return [
@@ -91,6 +110,8 @@ async def verbs_at(runtime: Runtime, aggregate: Aggregate, number: int | None) -
     if aggregate.kind == RUNBOOK:
         steps = enumerate(aggregate.state.steps, 1)
         return list(dict.fromkeys(step.verb for at, step in steps if number in (None, at)))
+    if aggregate.kind == LIFECYCLE:
+        return list(dict.fromkeys(task.verb for task in aggregate.state.tasks if number in (None, 0, task.number)))
     carried = (await runtime.instances.loaded(aggregate)).deployed.verb
     nodes = aggregate.state.nodes.values()
     jobs = [node.job.type for node in nodes if node.job is not None and number in (None, node.number)]
@@ -100,7 +121,7 @@ async def verbs_at(runtime: Runtime, aggregate: Aggregate, number: int | None) -
 async def stuck_at(perdure: Perdure, place: Place) -> Aggregate:
     """The call, runbook or instance of an incident."""
     aggregate = await perdure.runtime.kernel.read(parse_id(place.id), perdure._origin)
-    if aggregate.kind not in (RUNBOOK, INSTANCE):
+    if aggregate.kind not in (RUNBOOK, INSTANCE, LIFECYCLE):
         raise RejectedError(Rejection("not_found", "find", "incident", place.id, "there is no such thing"))
     return aggregate
 
@@ -111,6 +132,25 @@ async def retry_at(context: Context, aggregate: Aggregate, place: Place) -> str:
     if aggregate.kind == INSTANCE:
         stuck = await retry_tokens(context, place.id, place.number)
         return str(stuck.state.status)
+    if aggregate.kind == LIFECYCLE:
+        return await _retry_lifecycle(context, place)
     if aggregate.state.course is not None and place.number is not None:
         return (await perdure.runbooks.retry(place.id, place.number)).state
     return (await operator_interventions.retry(context, place.id)).state
+
+
+async def _retry_lifecycle(context: Context, place: Place) -> str:
+    """Ask again for every task that failed, or for one; an instance that is stuck looks at its facts again."""
+    from perdure.app.operations import lifecycles  # noqa: PLC0415
+
+    status = await context.perdure.lifecycle_operations.show(place.id)
+    stuck = [each.task for each in status.incidents if place.number in (None, each.task)]
+    if not stuck:
+        raise RejectedError(Rejection("not_found", "find", "incident", place.id, "nothing is stuck there"))
+    for number in stuck:
+        if number:
+            request = lifecycles.RetryLifecycleTask(place.id, number)
+            status = await lifecycles.retry_lifecycle_task.function(context, request)
+        else:
+            status = await lifecycles.look_again.function(context, lifecycles.ShowLifecycle(place.id))
+    return status.status

@@ -104,6 +104,8 @@ class LifecycleDesk(Blocking):
     transit = called(lifecycles.LifecycleDesk.transit)
     resolve = called(lifecycles.LifecycleDesk.resolve)
     act = called(lifecycles.LifecycleDesk.act)
+    retry = called(lifecycles.LifecycleDesk.retry)
+    dismiss = called(lifecycles.LifecycleDesk.dismiss)
     erase = called(lifecycles.LifecycleDesk.erase)
     look = called(lifecycles.LifecycleDesk.look)
     cancel = called(lifecycles.LifecycleDesk.cancel)

@@ -232,6 +232,16 @@ class LifecycleInstances:
                 return answer.aggregate
         raise _restless(parse_id(id))
 
+    async def retry(self, id: str, number: int, origin: Origin) -> Aggregate:
+        """Ask again for what failed; without a number, let an instance that is stuck look at its facts again."""
+        if not number:
+            return (await self.ask(id, origin, c.LookAgain()))[1]
+
+        def command(view: c.View) -> c.LifecycleCommand:
+            return c.RetryTask(view=view, number=number)
+
+        return (await self._with_facts(id, origin, command))[1]
+
     async def pass_deadline(self, id: Id, tenant: str, due: Micros) -> None:
         origin = Origin(tenant, PLATFORM)
         for _ in range(MAX_LOOKS):

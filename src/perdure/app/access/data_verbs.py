@@ -40,6 +40,7 @@ from perdure.errors import QuarantinedError, RejectedError
 from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
+from perdure.lifecycles.instances import KIND as LIFECYCLE
 from perdure.payload import parse_digest
 from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
 from perdure.runbooks.executor.completion_inbox import own_tokens
@@ -76,7 +77,16 @@ class DataVerbs:
             return await self.of_runbook(aggregate)
         if aggregate.kind == DocumentMachine.kind:
             return OF_DOCUMENTS
+        if aggregate.kind == LIFECYCLE:
+            return await self._of_lifecycle(aggregate)
         return await self._of_process(aggregate.state) if aggregate.kind == PROCESS else UNKNOWN
+
+    async def _of_lifecycle(self, aggregate: Aggregate) -> list[str]:
+        """The verbs of the version that an instance is pinned to."""
+        from perdure.app.lifecycles.lifecycle_verbs import LifecycleVerbs  # noqa: PLC0415
+
+        definition = (await self._runtime.lifecycles.material(aggregate)).definition
+        return await LifecycleVerbs(self._runtime, self._origin).of(definition)
 
     async def of_runbook(self, aggregate: Aggregate) -> list[str]:
         """The verbs of a call, of all steps of a runbook, or of all revisions of a draft."""

@@ -10,6 +10,7 @@ import msgspec
 from perdure.app.calls.views import CallView
 from perdure.app.facade.performer import Desk, pages
 from perdure.app.instances.views import InstanceView
+from perdure.app.lifecycles.views import LifecycleStatus
 from perdure.app.lists.list_rows import DeadLetterItem, RunbookRow, StuckView
 from perdure.app.operations import calls, dead_letters, incidents
 from perdure.app.operations.calls import (
@@ -23,6 +24,7 @@ from perdure.app.operations.calls import (
 )
 from perdure.app.operations.dead_letters import DiscardLetter
 from perdure.app.operations.instances import ShowInstance, show_instance
+from perdure.app.operations.lifecycles import ShowLifecycle, show_lifecycle
 from perdure.app.operations.overview import show_overview
 from perdure.app.operations.request_fields import Nothing, Paged
 from perdure.app.operations.verbs import ShowVerb, show_verb
@@ -30,6 +32,7 @@ from perdure.app.overview.overview import Overview
 from perdure.app.quarantine_views import QUARANTINED
 from perdure.app.tracebacks import TracebackView
 from perdure.errors import CallFailedError, DamagedPayloadError, QuarantinedError, RejectedError, Rejection
+from perdure.lifecycles.instances import KIND as LIFECYCLE
 from perdure.runbooks.executor.call_executor import index_text
 
 MAX_LISTED = 1000
@@ -88,14 +91,14 @@ class CallDesk(Desk):
             found.append(await self.status(row.id))
         return found
 
-    async def incidents(self, limit: int = MAX_LISTED) -> list[CallView | InstanceView]:
-        """Calls that need a person, instances that carry no call and do, and whatever is quarantined."""
-        ids: dict[str, None] = {}
+    async def incidents(self, limit: int = MAX_LISTED) -> list[CallView | InstanceView | LifecycleStatus]:
+        """Calls, instances that carry none and lifecycles that need a person, and whatever is quarantined."""
+        ids: dict[str, str] = {}
         async for item in pages(self._performer, StuckView, incidents.list_incidents, Paged(), limit):
-            ids[item.id if item.state == QUARANTINED else item.concerns or item.id] = None
-        found: list[CallView | InstanceView] = []
-        for id in ids:
-            found.append(await self._shown(id))
+            ids[item.id if item.state == QUARANTINED else item.concerns or item.id] = item.kind
+        found: list[CallView | InstanceView | LifecycleStatus] = []
+        for id, kind in ids.items():
+            found.append(await (self._lifecycle(id) if kind == LIFECYCLE else self._shown(id)))
         return found
 
     async def traceback(self, id: str) -> TracebackView:
@@ -116,13 +119,16 @@ class CallDesk(Desk):
         return await self._performer.ask(calls.retry_call, calls.RetryCall(id, confirm, phrase), seen=seen)
 
     async def resolve(
-        self, id: str, result: Any = None, *, error: str | None = None, reason: str = "", seen: int | None = None
-    ) -> CallView | InstanceView:
+        self, id: str, result: Any = None, *, error: str | None = None, reason: str = "", seen: int | None = None,
+        confirm: str = "", phrase: str = "",
+    ) -> CallView | InstanceView:  # fmt: skip
         """End by hand what an incident stopped, with a result or an error.
 
         For a call that a process carries, the stuck task ends with that result, or with an error of that code.
+        For whoever comes through a server, a called process that has become graver needs `confirm`.
         """
-        return await self._performer.ask(calls.resolve_call, ResolveCall(id, result, error, reason), seen=seen)
+        request = ResolveCall(id, result, error, reason, confirm, phrase)
+        return await self._performer.ask(calls.resolve_call, request, seen=seen)
 
     async def amend(
         self, id: str, data: Any = None, *, reason: str = "", target: Literal["input", "result"] = "input",
@@ -136,6 +142,9 @@ class CallDesk(Desk):
     async def erase(self, id: str, reason: str, *, seen: int | None = None) -> CallView:
         """Erase the data of an ended call by a journalled tombstone; its history stays and still verifies."""
         return await self._performer.ask(calls.erase_call, EraseCall(id, reason), seen=seen)
+
+    async def _lifecycle(self, id: str) -> LifecycleStatus:
+        return await self._performer.ask(show_lifecycle, ShowLifecycle(id))
 
     async def _shown(self, id: str) -> CallView | InstanceView:
         try:

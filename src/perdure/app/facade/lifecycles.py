@@ -22,6 +22,7 @@ from perdure.app.lifecycles.views import (
 from perdure.app.operations import lifecycles
 from perdure.app.operations.lifecycles import (
     CancelLifecycle,
+    DismissLifecycleTask,
     DoAction,
     EraseLifecycle,
     LifecycleText,
@@ -29,6 +30,7 @@ from perdure.app.operations.lifecycles import (
     MigrateLifecycle,
     ResolveBlocker,
     RetireLifecycle,
+    RetryLifecycleTask,
     SendTaskResult,
     ShowHistory,
     ShowLifecycle,
@@ -84,6 +86,18 @@ class LifecycleDesk(Desk):
     async def act(self, id: str, action: str, *, confirm: str = "", phrase: str = "") -> LifecycleStatus:
         """Do an action that the present state offers."""
         return await self._performer.ask(lifecycles.do_action, DoAction(id, action, confirm, phrase))
+
+    async def retry(self, id: str, task: int, *, confirm: str = "", phrase: str = "") -> LifecycleStatus:
+        """Ask again for what failed or expired, by the number of its task."""
+        return await self._performer.ask(
+            lifecycles.retry_lifecycle_task, RetryLifecycleTask(id, task, confirm, phrase)
+        )  # fmt: skip
+
+    async def dismiss(self, id: str, task: int, reason: str) -> LifecycleStatus:
+        """Say that nothing more is to be done about an action that failed."""
+        return await self._performer.ask(
+            lifecycles.dismiss_lifecycle_task, DismissLifecycleTask(id, task, reason)
+        )  # fmt: skip
 
     async def erase(self, id: str, reason: str) -> LifecycleStatus:
         """Erase the context of an instance that is over, the facts it was decided by, and the data of its calls."""

@@ -79,7 +79,7 @@ class LifecycleOperations:
         self._origin = origin
         self._instances = runtime.lifecycles
         self._definitions = runtime.lifecycles.definitions
-        self._status = StatusBuilder(runtime.lifecycles, runtime.sources)
+        self._status = StatusBuilder(runtime.lifecycles, runtime.sources, runtime.deliveries.of_instance)
         self.verbs = LifecycleVerbs(runtime, origin)
 
     # --- instances -----------------------------------------------------------------------------------------------
@@ -142,6 +142,27 @@ class LifecycleOperations:
 
     async def cancel(self, id: str, reason: str) -> LifecycleStatus:
         _, aggregate = await self._instances.ask(id, self._origin, c.Cancel(reason=reason))
+        return await self._status.of(aggregate)
+
+    async def task_call(self, id: str, number: int) -> tuple[str, dict[str, Any]] | None:
+        """The verb of a task with the arguments that its definition gives; None where there is no such task."""
+        aggregate = await self._instances.read(id, self._origin)
+        task = next((each for each in aggregate.state.tasks if each.number == number), None)
+        if task is None:
+            return None
+        definition = (await self._instances.material(aggregate)).definition
+        if task.is_action:
+            action = definition.action(task.key)
+            return task.verb, action.params if action is not None else {}
+        requirement = definition.requirement(aggregate.state.state, task.key)
+        resolution = requirement.resolution if requirement is not None else None
+        return task.verb, resolution.args if resolution is not None else {}
+
+    async def retry(self, id: str, number: int) -> LifecycleStatus:
+        return await self._status.of(await self._instances.retry(id, number, self._origin))
+
+    async def dismiss(self, id: str, number: int, reason: str) -> LifecycleStatus:
+        _, aggregate = await self._instances.ask(id, self._origin, c.DismissTask(number=number, reason=reason))
         return await self._status.of(aggregate)
 
     async def erase(self, id: str, reason: str) -> LifecycleStatus:

@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from perdure.app.documents.delivery_view import DeliveryView
+
 
 class CallText(msgspec.Struct, frozen=True):
     """A call that can be made as it stands; `text` is its S-expression."""
@@ -32,6 +34,10 @@ class PendingTaskView(msgspec.Struct, frozen=True):
     failed: int
     cargo: list[str]
     error: str
+    number: int = 0
+    """By which it is retried."""
+    deliveries: list[DeliveryView] = []
+    """What was sent to ask for it."""
 
 
 class BlockerView(msgspec.Struct, frozen=True):
@@ -99,6 +105,15 @@ class StuckView(msgspec.Struct, frozen=True):
     since: str
 
 
+class LifecycleIncident(msgspec.Struct, frozen=True):
+    """What does not go on without a person; `task` is the number of a task, 0 for the whole instance."""
+
+    task: int
+    code: str
+    text: str
+    since: str
+
+
 class ProposedMigration(msgspec.Struct, frozen=True):
     """A migration past a decision, which waits for a second person who could have taken it."""
 
@@ -149,6 +164,7 @@ class LifecycleStatus(msgspec.Struct, frozen=True):
     stuck: StuckView | None
     sequence: int
     migration: ProposedMigration | None = None
+    incidents: list[LifecycleIncident] = []
 
 
 class LifecycleBegun(msgspec.Struct, frozen=True):

@@ -34,6 +34,8 @@ from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.kernel.ports import WaitFound
+from perdure.lifecycles.instances import KIND as LIFECYCLE
+from perdure.lifecycles.machine.incidents import incidents_of
 from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
 from perdure.runbooks.executor.plan_executor import CASES
 from perdure.runbooks.machine.state import RunbookState
@@ -358,7 +360,7 @@ class Lists:
             stopped = id_text(await concerned(self._runtime, self._origin, row.aggregate))
         verbs = await verbs_at(self._runtime, aggregate, row.step)
         can, cause = self._runtime.engine.capabilities, CAUSES.get(row.code, "") or place.text
-        actions = [each for each in actions_of(place.kind, letters, row.step) if getattr(can, each.act, True)]
+        actions = [each for each in actions_of(place.kind, letters, row.step, row.code) if getattr(can, each.act, True)]
         title = await self._title(aggregate, row.step, place.title)
         return StuckView(
             letters, place.kind, row.step, row.code, since, place.text, place.name, title, stopped,
@@ -368,6 +370,9 @@ class Lists:
     async def _stuck(self, aggregate: Aggregate, number: int) -> StuckPlace:
         """The step of a call or a runbook, or the token of an instance, that an incident stopped."""
         state = aggregate.state
+        if aggregate.kind == LIFECYCLE:
+            text = next((each.text for each in incidents_of(state) if each.number == number), "")
+            return StuckPlace(LIFECYCLE, state.lifecycle, state.subject, text)
         if aggregate.kind != RUNBOOK:
             node = state.nodes.get(number)
             text = node.incident.text if node is not None and node.incident is not None else ""

@@ -106,6 +106,23 @@ class CancelLifecycle(Request, frozen=True):
     reason: Reason
 
 
+class RetryLifecycleTask(Request, frozen=True):
+    """A task of an instance that failed or expired, by its number."""
+
+    id: Id
+    task: Number
+    confirm: str = ""
+    phrase: str = ""
+
+
+class DismissLifecycleTask(Request, frozen=True):
+    """An action of an instance that failed, by the number of its task, and why nothing more is done about it."""
+
+    id: Id
+    task: Number
+    reason: Annotated[str, msgspec.Meta(min_length=1, max_length=2000)]
+
+
 class EraseLifecycle(Request, frozen=True):
     """Why data are erased; the journal keeps it, and this act needs a reason."""
 
@@ -273,6 +290,28 @@ async def do_action(context: Context, request: DoAction) -> LifecycleStatus:
         plan = await plan_of_call(context.perdure, call.verb, call.args)
         await _confirmed(context, plan, request.confirm, request.phrase, "A person can do it.")
     return await desk.act(request.id, request.action, call.verb if call else "")
+
+
+@operation("lifecycle.retry", Route("POST", "/lifecycles/{id}/tasks/{task}/retry"), tag=TAG, scope=VERBS_OF_INSTANCE)
+async def retry_lifecycle_task(context: Context, request: RetryLifecycleTask) -> LifecycleStatus:
+    """Ask again for what failed or expired, however often it was asked for.
+
+    A grave call is confirmed as a call of its verb is.
+    """
+    desk = context.perdure.lifecycle_operations
+    call = await desk.task_call(request.id, request.task)
+    if call is not None:
+        plan = await plan_of_call(context.perdure, *call)
+        await _confirmed(context, plan, request.confirm, request.phrase, "A person can retry it.")
+    return await desk.retry(request.id, request.task)
+
+
+@operation(
+    "lifecycle.dismiss", Route("POST", "/lifecycles/{id}/tasks/{task}/dismiss"), tag=TAG, scope=VERBS_OF_INSTANCE
+)  # fmt: skip
+async def dismiss_lifecycle_task(context: Context, request: DismissLifecycleTask) -> LifecycleStatus:
+    """Say that nothing more is to be done about an action that failed; its incident is over."""
+    return await context.perdure.lifecycle_operations.dismiss(request.id, request.task, request.reason)
 
 
 @operation("lifecycle.look", Route("POST", "/lifecycles/{id}/look"), tag=TAG, scope=VERBS_OF_INSTANCE)

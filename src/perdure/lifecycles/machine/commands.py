@@ -73,6 +73,20 @@ class Act(msgspec.Struct, frozen=True, kw_only=True):
     verb: str = ""
 
 
+class RetryTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A person asks again for what failed or expired, however often it was asked for."""
+
+    view: View
+    number: int
+
+
+class DismissTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A person says that nothing more is to be done about an action that failed."""
+
+    number: int
+    reason: str
+
+
 class CargoItem(msgspec.Struct, frozen=True):
     """One piece of a result: a pointer, or why there is none."""
 
@@ -137,6 +151,8 @@ LifecycleCommand = (
     | PassDeadline
     | RequestTask
     | Act
+    | RetryTask
+    | DismissTask
     | ReceiveResult
     | CloseTask
     | ExpireTask

@@ -32,7 +32,14 @@ from perdure.lifecycles.machine.judgements import (
     stale,
 )
 from perdure.lifecycles.machine.state import ACTION, MAX_HOPS, Cause, Instance, correlation_id
-from perdure.lifecycles.machine.task_decisions import closing, decide_close, decide_expiry, decide_result
+from perdure.lifecycles.machine.task_decisions import (
+    closing,
+    decide_close,
+    decide_dismissal,
+    decide_expiry,
+    decide_result,
+    failed_task,
+)
 from perdure.moments import SECOND
 
 MAX_REASON = 2000
@@ -58,6 +65,10 @@ def decide(
         return Rejection("not_found", "find", "lifecycle", letters, "there is no such instance")
     if isinstance(command, c.Erase):
         return _erase(at, state, command)
+    if isinstance(command, c.DismissTask):
+        return decide_dismissal(at.letters, state, command, now)
+    if isinstance(command, c.RetryTask):
+        return _retry(at, state, command)
     if isinstance(command, c.ReceiveResult):
         return decide_result(letters, state, command, origin, now)
     if state.is_over and not isinstance(command, c.CloseTask):  # an action may end after the instance
@@ -302,6 +313,32 @@ def _act(at: Setting, state: Instance, command: c.Act) -> Decision | Rejection:
         fact = f"it is being done, under '{open_task.correlation_id}'"
         return Rejection("already_exists", "do", "action", action.name, fact)
     return Decision((_acted(at, action, state.asked.get(action.key, 0) + 1, _others_of(at, state)),), "asked")
+
+
+def _retry(at: Setting, state: Instance, command: c.RetryTask) -> Decision | Rejection:
+    """Ask once more for what failed or expired: an action always, a requirement while its blocker is there."""
+    task = failed_task(at.letters, state, command.number)
+    if isinstance(task, Rejection):
+        return task
+    definition = command.view.material.definition
+    if task.is_action:
+        action = definition.action(task.key)
+        if action is None:
+            fact = f"version {state.number} has no such action"
+            return Rejection("wrong_state", "retry", "task", task.correlation_id, fact, "Dismiss it.")
+        return Decision((_acted(at, action, state.asked.get(task.key, 0) + 1, _others_of(at, state)),), "asked")
+    if state.is_over:
+        return _over(at, state, command)
+    judged = _judged(at, state, command.view)
+    if isinstance(judged, Rejection):
+        return judged
+    found = next(
+        (each for each, judgement in judged.requirements if each.key == task.key and not judgement.holds), None
+    )
+    if found is None or found.resolution is None:
+        fact = f"'{task.key}' does not block it any more"
+        return Rejection("wrong_state", "retry", "task", task.correlation_id, fact)
+    return Decision((_requested(at, state, found, command.view.hash),), "asked")
 
 
 def _request(at: Setting, state: Instance, command: c.RequestTask) -> Decision | Rejection:

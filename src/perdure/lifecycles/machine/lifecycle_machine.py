@@ -9,7 +9,18 @@ import msgspec
 
 from perdure.errors import Rejection
 from perdure.identifiers import id_text
-from perdure.journal import Decision, Notice, Origin, ParkedRow, RecordCodec, Rows, TimerRow, Upcaster, read_form
+from perdure.journal import (
+    Decision,
+    IncidentRow,
+    Notice,
+    Origin,
+    ParkedRow,
+    RecordCodec,
+    Rows,
+    TimerRow,
+    Upcaster,
+    read_form,
+)
 from perdure.journal.facts import fact_key, fact_notice, fact_rows
 from perdure.journal.notice_routes import PREFIX, FactEvent, RoundRoute, TaskRoute
 from perdure.lifecycles.guards.guard_table import GuardTable
@@ -17,6 +28,7 @@ from perdure.lifecycles.machine import entries as e
 from perdure.lifecycles.machine.apply import apply
 from perdure.lifecycles.machine.commands import LifecycleCommand
 from perdure.lifecycles.machine.decide import decide
+from perdure.lifecycles.machine.incidents import incidents_of
 from perdure.lifecycles.machine.state import STATE_VERSION, Instance
 
 UPCASTERS: tuple[Upcaster, ...] = ()
@@ -54,8 +66,9 @@ class LifecycleMachine:
         return apply(state, entry)
 
     def rows(self, id: bytes, state: Instance) -> Rows:
+        incidents = tuple(IncidentRow(each.number, each.code, each.at) for each in incidents_of(state))
         if state.is_over:
-            return Rows()
+            return Rows(incidents=incidents)
         lock = ParkedRow(0, 0, state.lifecycle, lifecycle_key(state.lifecycle, state.subject), 0, 0, LOCK)
         timers = {TimerRow(0, DEADLINE, each.at): None for each in state.deadlines}
         if state.recheck_at and state.stuck is None:
@@ -63,7 +76,7 @@ class LifecycleMachine:
         for task in state.open_tasks():
             if task.expires_at:
                 timers[TimerRow(task.number, EXPIRY, task.expires_at)] = None
-        return Rows((lock, *fact_rows(state.interest)), tuple(timers))
+        return Rows((lock, *fact_rows(state.interest)), tuple(timers), incidents=incidents)
 
     def notices(self, id: bytes, state: Instance, entries: tuple[e.LifecycleEntry, ...]) -> tuple[Notice, ...]:
         letters = id_text(id)

@@ -6,6 +6,7 @@ from perdure.errors import Rejection
 from perdure.journal import Decision, Origin
 from perdure.lifecycles.machine import commands as c
 from perdure.lifecycles.machine import entries as e
+from perdure.lifecycles.machine.incidents import IN_VAIN
 from perdure.lifecycles.machine.state import Instance, Task, TaskStatus
 
 MAX_ERROR = 2000
@@ -60,6 +61,31 @@ def decide_close(letters: str, state: Instance, command: c.CloseTask, now: int) 
     return Decision(
         (e.TaskClosed(task.correlation_id, command.status, command.reason[:MAX_ERROR], now),), command.status
     )
+
+
+def failed_task(letters: str, state: Instance, number: int) -> Task | Rejection:
+    """The task of that number, which failed or expired and was not asked for again since."""
+    task = next((each for each in state.tasks if each.number == number), None)
+    if task is None:
+        return Rejection("not_found", "find", "task", f"{letters}:{number}", "there is no such task")
+    if task.status not in IN_VAIN:
+        return Rejection("wrong_state", "change", "task", task.correlation_id, f"it is {task.status}")
+    if any(each.key == task.key and each.number > number for each in state.tasks):
+        return Rejection("wrong_state", "change", "task", task.correlation_id, "it was asked for again since")
+    return task
+
+
+def decide_dismissal(letters: str, state: Instance, command: c.DismissTask, now: int) -> Decision | Rejection:
+    task = failed_task(letters, state, command.number)
+    if isinstance(task, Rejection):
+        return task
+    if not task.is_action:
+        fact, hint = f"'{task.key}' blocks the instance as long as it is not met", "Retry it, or cancel the instance."
+        return Rejection("wrong_state", "dismiss", "task", task.correlation_id, fact, hint)
+    if not command.reason.strip():
+        return Rejection("invalid", "dismiss", "task", task.correlation_id, "it needs a reason")
+    reason = f"dismissed: {command.reason}"[:MAX_ERROR]
+    return Decision((e.TaskClosed(task.correlation_id, "cancelled", reason, now),), "dismissed")
 
 
 def decide_expiry(state: Instance, command: c.ExpireTask, now: int) -> Decision | Rejection:

@@ -34,6 +34,8 @@ SeenHashes = Annotated[
     str, Meta(description="'seen' of pending_work: refused, with what changed, once that is not so any more.")
 ]
 
+StuckKind = Literal["call", "instance", "lifecycle"]
+
 
 class PendingWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What to list."""
@@ -152,7 +154,7 @@ class Incident(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something that is stuck until somebody does something about it."""
 
     id: str
-    kind: Literal["call", "instance"]
+    kind: StuckKind
     name: str
     code: str
     text: str
@@ -390,7 +392,7 @@ async def list_incidents(desk: ToolSession, asked: ListIncidents) -> IncidentPag
 
 
 def _incident(desk: ToolSession, item: StuckView) -> Incident:
-    kind: Literal["call", "instance"] = "instance" if item.kind == "instance" else "call"
+    kind: StuckKind = "instance" if item.kind == "instance" else "lifecycle" if item.kind == "lifecycle" else "call"
     text, may = short(item.text or item.title), desk.may("incident.retry", item.name)
     return Incident(item.concerns or item.id, kind, short(item.name), item.code, text, item.since or "", may)
 

@@ -17,18 +17,19 @@ from perdure.surfaces.cli.project_context import open_store
 if TYPE_CHECKING:
     from perdure.app import CallView
     from perdure.app.instances.views import InstanceView
+    from perdure.app.lifecycles.views import LifecycleStatus
 
 
 async def list_incidents(
     settings: Settings, limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 1000
 ) -> None:
-    """List calls, and processes that carry none, that need a person, and why."""
+    """List calls, processes that carry none, and lifecycles that need a person, and why."""
     async with open_store(settings, "reader") as perdure:
         found = await perdure.incidents(limit)
         output.show(settings, found, lambda: _picture(found))
 
 
-def _picture(found: list[CallView | InstanceView]) -> object:
+def _picture(found: list[CallView | InstanceView | LifecycleStatus]) -> object:
     from rich.text import Text
 
     from perdure.surfaces.cli.renderers.call_tables import table
@@ -45,8 +46,13 @@ def _picture(found: list[CallView | InstanceView]) -> object:
     return table("Incidents", columns, rows, "Nothing needs a person.", lesser=("since",))
 
 
-def _why(view: CallView | InstanceView) -> tuple[str, str, str | None]:
+def _why(view: CallView | InstanceView | LifecycleStatus) -> tuple[str, str, str | None]:
     from perdure.app.instances.views import InstanceView
+    from perdure.app.lifecycles.views import LifecycleStatus
+
+    if isinstance(view, LifecycleStatus):
+        stuck = view.incidents[0] if view.incidents else None
+        return (stuck.code, stuck.text, stuck.since) if stuck is not None else ("", "", None)
 
     if isinstance(view, InstanceView):
         first = view.incidents[0] if view.incidents else None
@@ -55,10 +61,13 @@ def _why(view: CallView | InstanceView) -> tuple[str, str, str | None]:
     return (waiting.code, waiting.text, waiting.since) if waiting is not None else ("", "", None)
 
 
-def _what(view: CallView | InstanceView) -> str:
-    """A call by its verb, an instance that carries none by its process."""
+def _what(view: CallView | InstanceView | LifecycleStatus) -> str:
+    """A call by its verb, an instance that carries none by its process, a lifecycle by its subject."""
     from perdure.app.instances.views import InstanceView
+    from perdure.app.lifecycles.views import LifecycleStatus
 
+    if isinstance(view, LifecycleStatus):
+        return f"{view.lifecycle} of {view.subject}"
     return f"{view.process} v{view.version}" if isinstance(view, InstanceView) else view.verb
 
 

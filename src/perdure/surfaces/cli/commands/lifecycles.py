@@ -98,6 +98,26 @@ async def act(
         output.show(settings, status, lambda: output.tables("lifecycle_tables").status_picture(status))
 
 
+TaskNumber = Annotated[int, typer.Argument(metavar="TASK", min=1, help="The task's number.", show_default=False)]
+
+
+async def retry(
+    settings: Settings, id: InstanceWord, task: TaskNumber, confirm: Confirm = "", phrase: Phrase = ""
+) -> None:
+    """Ask again for what failed or expired, by the number of its task."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        asked = partial(perdure.lifecycles.retry, id, task)
+        status = await agreed(settings, perdure, asked, confirm, phrase)
+        output.show(settings, status, lambda: output.tables("lifecycle_tables").status_picture(status))
+
+
+async def dismiss(settings: Settings, id: InstanceWord, task: TaskNumber, reason: Reason = "") -> None:
+    """Say that nothing more is to be done about an action that failed."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        status = await perdure.lifecycles.dismiss(id, task, reason)
+        output.show(settings, status, lambda: output.tables("lifecycle_tables").status_picture(status))
+
+
 async def erase(
     settings: Settings,
     id: InstanceWord,
@@ -271,7 +291,8 @@ def guards(
 COMMANDS = {
     "lifecycles": {
         "start": start, "list": list_instances, "show": show, "transition": transition, "resolve": resolve,
-        "act": act, "erase": erase, "look": look, "cancel": cancel, "migrate": migrate, "history": history,
+        "act": act, "retry": retry, "dismiss": dismiss,
+        "erase": erase, "look": look, "cancel": cancel, "migrate": migrate, "history": history,
         "draw": draw, "complete-task": complete_task, "definitions": definitions, "deploy": deploy, "lint": lint,
         "guards": guards,
     }

@@ -9,12 +9,14 @@ from rich.panel import Panel
 from rich.text import Text
 
 from perdure.app.lifecycles.views import (
+    ActionView,
     BlockerView,
     EntryView,
     LifecycleItem,
     LifecycleStatus,
     LifecycleVersionView,
     MigrationPlan,
+    PendingTaskView,
     TransitionView,
 )
 from perdure.errors import Problem
@@ -31,13 +33,18 @@ def status_picture(status: LifecycleStatus) -> RenderableType:
         Text.assemble((status.state, "bold"), f"  {status.status}, {status.progress} %", overdue),
         Text(f"{status.subject}, in this state since {relative(status.entered_at)}", style="dim"),
     ]
-    if status.stuck is not None:
-        parts.append(Text(f"{status.stuck.code}: {status.stuck.text}", style="red"))
+    parts += [Text(f"{each.code}: {each.text}", style="red") for each in status.incidents]
     parts += [_blocker(each) for each in status.blockers]
     parts += [_transition(each) for each in status.transitions]
-    parts += [Text(f"task {each.correlation_id}: {each.status}", style="dim") for each in status.tasks]
+    parts += [Text(f"! {each.name}: {_doing(each)}", style="cyan") for each in status.actions]
+    parts += [_task(each) for each in status.tasks]
     title = Text.assemble((f"{status.lifecycle} v{status.version}", "bold"), (f"  {status.id}", "dim"))
     return Panel(Group(*parts), title=title, title_align="left", expand=False, padding=(0, 1))
+
+
+def _doing(action: ActionView) -> str:
+    how = "by itself" if action.is_automatic else f"perdure lifecycles act ID {action.name}"
+    return f"{action.call.text}  ({how})" if action.call is not None else action.reason
 
 
 def _blocker(blocker: BlockerView) -> RenderableType:
@@ -48,6 +55,18 @@ def _blocker(blocker: BlockerView) -> RenderableType:
     if blocker.reason:
         lines.append(f"  {blocker.reason}")
     return Text("\n".join(lines), style="yellow")
+
+
+def _task(task: PendingTaskView) -> RenderableType:
+    lines = [f"task {task.number} {task.correlation_id}: {task.status}"]
+    for sent in task.deliveries:
+        to, at = f" to {sent.address}" if sent.address else "", f" at {sent.sent_at}" if sent.sent_at else ""
+        repeat = ", perhaps twice" if sent.is_possible_repeat else ""
+        why = f": {sent.error}" if sent.error else ""
+        lines.append(
+            f"  {sent.status} by {sent.channel}{to}{at}{repeat} (attempt {sent.attempts}, {sent.effect_id}){why}"
+        )
+    return Text("\n".join(lines), style="dim")
 
 
 def _transition(transition: TransitionView) -> RenderableType:
