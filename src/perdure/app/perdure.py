@@ -42,7 +42,6 @@ from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runbooks.runbooks import RunbookOperations
 from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runtime import Role, Runtime
-from perdure.app.task_results.bus_doors import BusDoors
 from perdure.app.task_results.verbs import WorkflowVerbs, with_workflow_verb
 from perdure.app.tasks.task_list import task_list as external_task_list
 from perdure.app.tasks.tasks import TaskOperations
@@ -171,8 +170,7 @@ class Perdure(CallDesk, MessageDesk):
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
         table = project_guards(guards) if role != "reader" else readable_guards(guards)
         guarded = load_project_lifecycles(definitions, lifecycles, table) if role != "reader" else []
-        if guarded or catalogue.documents:
-            catalogue = with_workflow_verb(catalogue)
+        catalogue = with_workflow_verb(catalogue, bool(guarded))
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
         registry = HandlerRegistry.collect(list(packages), catalogue, bound) if role != "reader" else HandlerRegistry()
@@ -203,13 +201,10 @@ class Perdure(CallDesk, MessageDesk):
             await runtime.deploy_lifecycles(guarded, Origin(tenant, principal))
             if telling is not None:
                 telling.start()
-            if role == "worker":
-                runtime.bus_doors = BusDoors(runtime)
-                runtime.bus_doors.start()
+            runtime.open_doors()
             yield cls(runtime, Origin(tenant, principal, groups=tuple(groups)))
         finally:
-            if runtime.bus_doors is not None:
-                await runtime.bus_doors.stop()
+            await runtime.close_doors()
             if telling is not None:
                 await telling.stop()
             await runtime.stop()

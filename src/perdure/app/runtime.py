@@ -289,6 +289,17 @@ class Runtime:
         if settings.logs:
             self.observer.correlate()
 
+    def open_doors(self) -> None:
+        """Consume what the brokers of the project bring; a worker does, once it has started."""
+        if self.role == "worker":
+            self.bus_doors = BusDoors(self)
+            self.bus_doors.start()
+
+    async def close_doors(self) -> None:
+        """Let deliveries that are under way end, and give the others back to their brokers."""
+        if self.bus_doors is not None:
+            await self.bus_doors.stop()
+
     async def scrape(self) -> bytes:
         """The text of `/metrics`."""
         if self.bus_doors is not None:

@@ -129,8 +129,7 @@ class Sandbox(Perdure):
         catalogue = with_document_verbs(load_definitions(definitions, environment, documents))
         table = project_guards(guards)
         guarded = load_project_lifecycles(definitions, lifecycles, table)
-        if guarded or catalogue.documents:
-            catalogue = with_workflow_verb(catalogue)
+        catalogue = with_workflow_verb(catalogue, bool(guarded))
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
         runtime = Runtime(

@@ -34,8 +34,10 @@ WORKFLOW_FILE = "<workflow>"
 """The place of the definition, which is how our own is told from one of a project."""
 
 
-def with_workflow_verb(catalogue: Catalogue) -> Catalogue:
-    """The catalogue with the verb; a verb of that name that the project declares stays as it is."""
+def with_workflow_verb(catalogue: Catalogue, has_lifecycles: bool) -> Catalogue:
+    """The catalogue with the verb, where there are lifecycles or documents; a verb of the project stays as it is."""
+    if not has_lifecycles and not catalogue.documents:
+        return catalogue
     return catalogue.with_verbs(verb.definition for verb in load_text(DEFINITION, WORKFLOW_FILE).every_version())
 
 

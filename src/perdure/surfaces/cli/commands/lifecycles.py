@@ -253,7 +253,7 @@ def lint(
         table, own = project_guards(config.guards), config.lifecycles
         files = load_lifecycles(paths or (default_places(config.definitions) if own is None else own), table)
         others = {each.definition.name: each.definition for each in files}
-        checks = LifecycleChecks(with_workflow_verb(with_document_verbs(load_verbs(config))), table)
+        checks = LifecycleChecks(with_workflow_verb(with_document_verbs(load_verbs(config)), bool(files)), table)
         problems, count = [found for each in files for found in checks.findings(each, others)], len(files)
     except DefinitionError as error:
         problems, count = error.problems, 0
