@@ -38,6 +38,11 @@ class Documents:
         found = [DocumentFound(row[0], stored_id(row[1]), DocumentRow(*row[2:])) for row in rows]
         return [each for each in found if not correlation or each.row.correlation == correlation]
 
+    async def count_to_verify(self, tenant: str, type: str, most: int) -> int:
+        """How many documents of a type wait for a decision, up to a bound."""
+        rows = await self._driver.fetch("count_documents_to_verify", tenant=tenant, type=type, most=most)
+        return int(rows[0][0])
+
     async def tenants_of_blob(self, hash: bytes) -> list[str]:
         return [tenant for (tenant,) in await self._driver.fetch("tenants_of_blob", hash=hash)]
 

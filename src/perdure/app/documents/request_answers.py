@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from perdure.access.principal_names import PLATFORM
 from perdure.app.documents.requests import SOLICIT, DocumentRequest, DocumentRequests, step_request_id
+from perdure.app.documents.submissions import WAIVER
 from perdure.documents.machine.document_machine import ANSWERED
 from perdure.documents.machine.document_state import Document, Version
 from perdure.errors import PerdureError, RejectedError
@@ -87,7 +88,7 @@ class RequestAnswers:
     ) -> None:
         letters = id_text(document)
         cargo = {"cargo_type": "document", "cargo_ref": f"document://{origin.tenant}/{letters}"}
-        came = version.status in ("pending", "verified")
+        came = version.status == "verified" or (version.status == "pending" and version.source != WAIVER)
         if request.is_task:
             if came:
                 result = TaskResult(

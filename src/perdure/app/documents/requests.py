@@ -286,7 +286,7 @@ def _over(request: DocumentRequest) -> DocumentRequest:
 
 def _takes_more(state: Document) -> bool:
     """Whether the next version is one of this document: nothing came so far, or what came was rejected."""
-    return not state.erased_at and (not state.versions or state.status == "rejected")
+    return not state.erased_at and state.takes_more
 
 
 def _is_same(version: Version, given: Submission, data: bytes | None) -> bool:

@@ -17,6 +17,7 @@ from perdure.app.documents.request_delivery import VERB, with_delivery_verb
 from perdure.app.documents.requests import SOLICIT, DocumentRequests
 from perdure.app.documents.submissions import Submission
 from perdure.app.documents.views import DocumentView
+from perdure.app.documents.waivers import Waivers
 from perdure.errors import BusinessError, RejectedError, SchemaViolationError
 from perdure.journal import Origin
 from perdure.lifecycles.machine.state import correlation_id
@@ -104,6 +105,16 @@ DEFINITIONS = """
     - {name: by, type: string, required: true}
     - {name: note, type: string}
   execution: {kind: sync, effects: external}
+- name: document.waive
+  description: Do without a document, for a reason
+  consequence: requires_confirmation
+  args:
+    - {name: subject-entity-id, type: string, required: true}
+    - {name: document-type, type: string, required: true}
+    - {name: reason, type: string, required: true}
+    - {name: valid-to, type: date}
+    - {name: correlation-id, type: string}
+  execution: {kind: sync, effects: external}
 - name: document.find
   description: Find documents by subject, type, status and words
   consequence: benign
@@ -157,7 +168,7 @@ class DocumentVerbs:
         return {
             "document.create": self.create, "document.receive": self.receive, "document.verify": self.verify,
             "document.reject": self.reject, "document.supersede": self.supersede, "document.find": self.find,
-            SOLICIT: self.solicit,
+            SOLICIT: self.solicit, "document.waive": self.waive,
         }  # fmt: skip
 
     async def _documents(self, call: Call) -> Documents:
@@ -217,6 +228,14 @@ class DocumentVerbs:
             args["document_id"], args["by"], args.get("note", ""), is_verb=True
         )
         return _result(held)
+
+    async def waive(self, call: Call) -> dict[str, Any]:
+        args, documents = call.args, await self._documents(call)
+        waived = await Waivers(self._runtime, documents.origin).waive(
+            args["document_type"], args["subject_entity_id"], args["reason"], valid_to=args.get("valid_to", ""),
+            correlation_id=args.get("correlation_id", ""), is_verb=True,
+        )  # fmt: skip
+        return _result(waived)
 
     async def find(self, call: Call) -> dict[str, Any]:
         args = call.args
