@@ -36,6 +36,10 @@ class DocumentLists(Protocol):
         """The tenants with a document that refers to a blob."""
         ...
 
+    async def with_blob(self, tenant: str, hash: bytes, most: int) -> list[Id]:
+        """Documents of a tenant that refer to a blob."""
+        ...
+
 
 class BlobStored(NamedTuple):
     """A blob that is durable: its hash, its size, the digests of its parts in their order, its head and its tail."""

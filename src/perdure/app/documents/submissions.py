@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import date, timedelta
 from typing import Any
 
@@ -27,6 +27,7 @@ WAIVER = "waiver"
 """The source of a version that is a waiver, and the field of its data with the reason."""
 _EPOCH = date(1970, 1, 1)
 DayAfter = Callable[[BusinessDays, date], date]
+HeldBack = Callable[[str, bytes], Awaitable[str]]
 
 
 class Submission(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,9 +56,10 @@ class Checked(msgspec.Struct, frozen=True):
 class SubmissionChecks:
     """Checks submissions of one platform."""
 
-    def __init__(self, blobs: Blobs, day_after: DayAfter) -> None:
-        """`day_after` counts business days."""
+    def __init__(self, blobs: Blobs, day_after: DayAfter, held: HeldBack) -> None:
+        """`day_after` counts business days; `held` tells why content is kept from everybody."""
         self._blobs = blobs
+        self._held = held
         self._day_after = day_after
         self._schemas: dict[str, CompiledSchema] = {}
 
@@ -143,6 +145,8 @@ class SubmissionChecks:
         if stored is None:
             fact, hint = f"no content is stored as '{given.blob}'", "Upload the file first, and name what that answers."
             raise refused(type.name, fact, hint, "not_found")
+        if not type.scan and (fact := await self._held(tenant, hash)):
+            raise refused(type.name, fact, "Hand it in as a document of a type that is scanned.", "blocked")
         media_type = checked_media_type(type, stored, given.media_type)
         parts = cargo_of([digest_text(each) for each in stored.parts])
         return Blob(stored.hash, stored.size, media_type, parts.hash), parts

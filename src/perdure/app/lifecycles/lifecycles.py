@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from perdure.app.documents.shown_documents import PREFIXES, check_document
 from perdure.app.lifecycles.lifecycle_verbs import LifecycleVerbs
 from perdure.app.lifecycles.status import StatusBuilder, call_text, item_of, task_view
 from perdure.app.lifecycles.views import (
@@ -42,7 +43,7 @@ from perdure.lifecycles.machine.names import UnknownName
 from perdure.lifecycles.machine.state import Instance
 from perdure.lifecycles.ports import FROM_THE_NEWEST
 from perdure.lifecycles.recovery import call_id
-from perdure.lifecycles.task_results import TaskResult
+from perdure.lifecycles.task_results import TaskResult, check_result
 from perdure.moments import iso
 from perdure.payload import digest_text
 from perdure.sources import Id, id_text, parse_id
@@ -190,6 +191,10 @@ class LifecycleOperations:
 
     async def receive(self, result: TaskResult) -> TaskReceipt:
         await self._check_brought(result)
+        check_result(result, self._origin.tenant)
+        for each in result.all_items():
+            if each.cargo_ref.startswith(PREFIXES):
+                await check_document(self._runtime, self._origin.tenant, each.cargo_ref)
         receipt = await self._instances.receive(result, self._origin)
         state: Instance = receipt.aggregate.state
         task = state.task(result.correlation_id)

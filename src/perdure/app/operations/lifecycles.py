@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from perdure.app.documents.shown_documents import PREFIXES
 from perdure.app.lifecycles.views import (
     DeployedLifecycle,
     EntryView,
@@ -362,6 +363,9 @@ async def send_task_result(context: Context, request: SendTaskResult) -> TaskRec
     _, definition = await desk.definition_of(result.correlation_id.partition(":")[0])
     if context.is_narrow:
         context.check_all("task-result.send", await desk.verbs.of(definition))
+    pieces = [each.cargo_ref for each in result.all_items()]
+    if context.is_narrow and any(each.startswith(PREFIXES) for each in pieces):
+        context.check_all("document.read", ["document.find"])
     receipt = await context.runtime.results.count(result, Sender(HTTP, context.origin.tenant), desk)
     if (metrics := context.runtime.metrics) is not None:
         metrics.task_result(HTTP, outcome_of_answer(receipt.answer))
