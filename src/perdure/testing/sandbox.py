@@ -122,6 +122,7 @@ class Sandbox(Perdure):
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
         blobs: str | Path = "",
+        engine: str = "embedded",
         task_list: str = "",
         channels: ChannelSettings | None = None,
     ) -> Sandbox:
@@ -134,7 +135,7 @@ class Sandbox(Perdure):
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
         runtime = Runtime(
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True,
-            checks=checks, blobs=str(blobs), guards=table,
+            checks=checks, blobs=str(blobs), guards=table, engine=engine,
         )  # fmt: skip
         DocumentVerbs(runtime).bind(registry)
         WorkflowVerbs(runtime).bind(registry)

@@ -52,15 +52,15 @@ async def state_of(perdure: Perdure) -> str:
     "text",
     [
         '{"correlation_id": "a", "verb": "papers.ask", "status": "Completed", "cargo_type": "document",'
-        ' "cargo_ref": "document://default/1", "error": null, "timestamp": "2026-01-23T00:00:00Z"}',
+        ' "cargo_ref": "entity://default/1", "error": null, "timestamp": "2026-01-23T00:00:00Z"}',
         '{"correlation-id": "a", "verb": "papers.ask", "status": "completed", "cargo-type": "document",'
-        ' "cargo-ref": "document://default/1"}',
+        ' "cargo-ref": "entity://default/1"}',
         '{"correlationId": "a", "verb": "papers.ask", "status": "completed", "cargoType": "document",'
-        ' "cargoRef": "document://default/1"}',
+        ' "cargoRef": "entity://default/1"}',
     ],
 )
 def test_a_result_is_one_however_its_fields_are_spelled(text: str) -> None:
-    expected = TaskResult("a", "completed", "document", "document://default/1", verb="papers.ask")
+    expected = TaskResult("a", "completed", "document", "entity://default/1", verb="papers.ask")
     assert read_result(text.encode()) == expected
 
 
@@ -68,11 +68,11 @@ def test_a_result_is_one_however_its_fields_are_spelled(text: str) -> None:
 def test_a_bundle_names_its_task_and_its_pieces() -> None:
     body = {
         "task_id": "a", "status": "completed", "idempotency_key": "k",
-        "items": [{"cargo_ref": "version://default/1"}, {"cargoRef": "", "status": "Failed", "error": "blurred"}],
+        "items": [{"cargo_ref": "entity://default/1"}, {"cargoRef": "", "status": "Failed", "error": "blurred"}],
     }  # fmt: skip
     result = read_result(json.dumps(body).encode())
     assert [(each.cargo_ref, each.status, each.error) for each in result.all_items()] == [
-        ("version://default/1", "completed", ""),
+        ("entity://default/1", "completed", ""),
         ("", "failed", "blurred"),
     ]
 
@@ -118,7 +118,7 @@ async def test_a_row_is_taken_in_once_and_poison_is_parked_and_replayed(store_ur
         with pytest.raises(RejectedError, match="is not a pointer"):
             await sandbox.replay(poison.message_id)
         assert len(await sandbox.runtime.store.dead_letters("default", 10)) == 2
-        good = {"correlation_id": correlation, "status": "completed", "cargo_ref": "document://default/1"}
+        good = {"correlation_id": correlation, "status": "completed", "cargo_ref": "entity://default/1"}
         await sandbox.runtime.results.park(
             json.dumps(good).encode(), Sender("bus:office/s"), "s/1", "the verb was away"
         )
@@ -146,7 +146,7 @@ async def test_a_role_that_may_insert_results_can_do_nothing_else(postgres_url: 
             with psycopg.connect(postgres_url, user="results_sender", autocommit=True) as sender:
                 sender.execute(
                     "INSERT INTO task_result_queue (correlation_id, verb, status, cargo_type, cargo_ref)"
-                    " VALUES (%s, 'papers.ask', 'completed', 'document', 'document://default/1')",
+                    " VALUES (%s, 'papers.ask', 'completed', 'document', 'entity://default/1')",
                     [correlation],
                 )
                 for refused in (
@@ -248,7 +248,7 @@ async def test_a_worker_consumes_what_the_project_names_and_stops_cleanly(
             await perdure.runtime.store.changed(1.0)
             tasks = (await perdure.lifecycles.get(begun.instance.id)).tasks
         perdure.runtime.measure()
-        body = {"correlation_id": tasks[0].correlation_id, "status": "completed", "cargo_ref": "document://default/1"}
+        body = {"correlation_id": tasks[0].correlation_id, "status": "completed", "cargo_ref": "entity://default/1"}
         await perdure.runtime.buses.publish("office", source, json.dumps(body).encode(), message_id="m1")
         while await state_of(perdure) != "REVIEW":
             await perdure.runtime.store.changed(1.0)

@@ -45,7 +45,7 @@ async def serving(url: str, folder: Path) -> AsyncIterator[tuple[Served, str, st
 
 
 def piece(number: int, **more: Any) -> dict[str, Any]:
-    return {"status": "completed", "cargo_type": "document", "cargo_ref": f"document://default/{number}", **more}
+    return {"status": "completed", "cargo_type": "document", "cargo_ref": f"entity://default/{number}", **more}
 
 
 @pytest.mark.both_stores
@@ -71,7 +71,7 @@ async def test_a_result_is_answered_as_the_source_has_it(store_url: str, tmp_pat
         assert [(each["correlation_id"], each["verb"], each["status"]) for each in tasks] == [
             (task, "papers.ask", "partial")
         ]
-        bundle = {"correlation_id": task, "status": "completed", "items": [{"cargo_ref": "version://default/2"}]}
+        bundle = {"correlation_id": task, "status": "completed", "items": [{"cargo_ref": "entity://default/2"}]}
         assert await post(bundle) == (202, "accepted")
         assert await post(piece(3, correlation_id=task, idempotency_key="k3")) == (200, "over")
 

@@ -102,7 +102,7 @@ def mail(correlation_ids: list[str], seed: int) -> list[dict[str, Any] | bytes]:
     found: list[dict[str, Any] | bytes] = [
         {
             "correlation_id": each, "status": "completed", "cargo_type": "document",
-            "cargo_ref": f"document://default/{number}", "idempotency_key": f"k{number}",
+            "cargo_ref": f"entity://default/{number}", "idempotency_key": f"k{number}",
         }
         for each in correlation_ids
         for number in (1, 2)
@@ -120,7 +120,7 @@ async def check(story: Story, door: Door, parked: int) -> None:
         assert [(each.source, each.target) for each in state.history] == [("", "OPEN"), ("OPEN", "REVIEW")]
         (task,) = state.tasks
         assert (task.status, task.received) == ("completed", 2)
-        assert sorted(task.cargo) == ["document://default/1", "document://default/2"]
+        assert sorted(task.cargo) == ["entity://default/1", "entity://default/2"]
     letters = await sandbox.runtime.store.dead_letters("default", 100)
     assert len(letters) == parked, [each.answer for each in letters]
     if isinstance(door, BusDoor):
