@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from perdure.verbs import Result as Result
     from perdure.verbs import ResumptionContext as ResumptionContext
     from perdure.verbs import agent as agent
+    from perdure.verbs import unpacked as unpacked
     from perdure.verbs import verb as verb
 
 # Names are loaded when first used, so that a machine can be imported without a database driver.
@@ -45,6 +46,6 @@ _HOMES = {
         "Transient",
         "TransientInfrastructure",
     ),
-    "verbs": ("Agent", "Call", "Decide", "Result", "ResumptionContext", "agent", "verb"),
+    "verbs": ("Agent", "Call", "Decide", "Result", "ResumptionContext", "agent", "unpacked", "verb"),
 }
 __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

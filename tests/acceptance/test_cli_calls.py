@@ -33,6 +33,8 @@ def test_a_durable_verb_parks_and_its_completion_counts_once(project_on_store: S
     assert [each["id"] for each in shell.json("parked")] == [parked["id"]]
     first = shell.json("complete", "C-7/passport", "--result", '{"accepted": true}', "--id", "m-1")
     second = shell.json("complete", "C-7/passport", "--result", '{"accepted": true}', "--id", "m-1")
+    other = shell.run("complete", "C-7/passport", "--result", '{"accepted": false}', "--id", "m-2", code=12)
+    assert "too late" in other.out, "what came after the first answer did not count, and a script is told so"
     assert [first["answer"], second["answer"]] == ["applied", "duplicate"]
     ended = shell.json("status", parked["id"])
     assert (ended["state"], ended["result"]) == ("completed", {"accepted": True})

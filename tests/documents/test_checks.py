@@ -26,6 +26,8 @@ documents:
     extracted_schema: {properties: {name: {type: string, required: true}}}
     extraction: {verb: lab.read, confidence: 0.8}
     scan: lab.scan
+  letter:
+    content: {media_types: [application/pdf]}
 """
 
 
@@ -84,6 +86,38 @@ async def test_fields_of_low_confidence_become_a_task_for_a_person(tmp_path: Pat
         assert (held.extraction, held.confidence) == ("done", 1.0)
         assert (await perdure.documents.content(id, 1)).extracted == {"name": "Anna"}
         assert await perdure.documents.find(text="anma") == []
+
+
+@pytest.mark.req("V36")
+async def test_who_corrected_the_fields_does_not_verify_under_four_eyes(tmp_path: Path) -> None:
+    lab = Lab({"clean": True}, {"fields": {"name": "Anma"}, "confidence": 0.5})
+    text = DEFINITIONS.replace("    scan: lab.scan\n", "    scan: lab.scan\n    verify: {four_eyes: true}\n")
+    bound = {"lab.scan": lab, "lab.read": lab}
+    async with Sandbox.open("sqlite://", definitions=load_text(text), handlers=bound, blobs=tmp_path) as perdure:
+        id = await handed_in(perdure)
+        await perdure.run_until_idle()
+        eve, bob = perdure.acting(principal="eve"), perdure.acting(principal="bob")
+        (task,) = await eve.tasks.list()
+        await eve.tasks.complete(task.key, {"fields": {"name": "Eve"}})
+        await perdure.run_until_idle()
+        with pytest.raises(RejectedError, match="four eyes"):
+            await eve.documents.verify(id, 1)
+        assert (await bob.documents.verify(id, 1)).status == "verified"
+
+
+@pytest.mark.both_stores
+@pytest.mark.req("T10")
+async def test_content_that_a_scan_holds_back_is_no_document_of_another_type(store_url: str, tmp_path: Path) -> None:
+    lab = Lab({"clean": False, "code": "MALWARE"}, {"fields": {"name": "x"}})
+    async with lab.open(store_url, tmp_path) as perdure:
+        id = await handed_in(perdure)
+        blob = (await perdure.documents.upload(PDF)).blob
+        with pytest.raises(RejectedError, match="a scan is not done"):
+            await perdure.documents.create("letter", "anna", blob=blob)
+        await perdure.run_until_idle()
+        assert (await perdure.documents.get(id)).versions[0].scan == "refused"
+        with pytest.raises(RejectedError, match="refused by a scan"):
+            await perdure.documents.create("letter", "anna", blob=blob)
 
 
 @pytest.mark.req("T10")

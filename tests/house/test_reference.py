@@ -20,6 +20,7 @@ from perdure.app.configuration.resolvers import RESOLVER_KEYS
 from perdure.bpmn.machine.journal_entries import Entry as InstanceEntry
 from perdure.bpmn.machine.process_machine import ProcessEntry as ProcessEntry
 from perdure.buses import bus_settings
+from perdure.channels import channel_settings
 from perdure.channels import webhook_settings as hooks_settings
 from perdure.documents.machine.document_state import STATUSES
 from perdure.documents.machine.journal_entries import DocumentEntry
@@ -99,6 +100,8 @@ def test_every_setting_is_on_the_page() -> None:
     )
     hooks = {f"in[].{each}" for each in hooks_settings.IN_KEYS} | {f"out[].{each}" for each in hooks_settings.OUT_KEYS}
     hooks |= {f"egress.{each}" for each in hooks_settings.EGRESS_KEYS}
+    ways = {key for keys in channel_settings.KIND_KEYS.values() for key in keys} | {"kind"}
+    channels = (channel_settings.CHANNELS_KEYS - {"ways"}) | {f"ways.*.{each}" for each in ways}
     traces = {f"traces.{key}" for key in telemetry_config.TRACE_KEYS}
     telemetry = (telemetry_config.TELEMETRY_KEYS - {"traces"}) | traces
     nested = {
@@ -106,6 +109,7 @@ def test_every_setting_is_on_the_page() -> None:
         "telemetry": telemetry, "secrets": {f"*.{each}" for each in project.SECRET_KEYS},
         "resolvers": {f"*.{each}" for each in RESOLVER_KEYS},
         "calendars": {f"*.{each}" for each in CALENDAR_KEYS},
+        "channels": channels,
         "bus": {f"brokers.*.{each}" for each in bus_settings.BROKER_KEYS},
     }  # fmt: skip
     known = {f"{key}.{each}" for key in project.CONFIG_KEYS for each in nested.get(key, ())}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import isawaitable
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ import pytest
 from perdure import Decide
 from perdure.app.audit.store_audit import verify_store
 from perdure.app.operations.runbooks import StartRunbook, start_runbook
-from perdure.errors import BusinessError
+from perdure.errors import BusinessError, RejectedError
 from perdure.runbooks.language.formatter import format_program
 from perdure.testing.sandbox import Sandbox
 from perdure.verbs import Call, load_text
@@ -272,3 +273,13 @@ async def test_a_resume_before_the_decision_has_its_arguments_is_told_and_holds_
         await sandbox.run_until_idle()
         assert (await sandbox.runbooks.show(view.id)).state == "completed"
         assert len(people.asked) == 1
+
+
+@pytest.mark.req("X12")
+@pytest.mark.parametrize("wrong", [{"reevaluate": "sometimes"}, {"form": "prose"}])
+async def test_a_word_that_nobody_knows_is_refused_with_those_there_are(wrong: dict[str, Any]) -> None:
+    async with Sandbox.open(definitions=load_text("- {name: a.wait, execution: {kind: durable}}")) as sandbox:
+        for ask in (sandbox.runbooks.start, sandbox.runbooks.compile, sandbox.runbooks.plan):
+            with pytest.raises(RejectedError, match=r"Write (decisions or always|auto or .*)\."):
+                await made if isawaitable(made := ask("(a.wait)", **wrong)) else None
+        assert await sandbox.runbooks.list() == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from perdure import BusinessError, Call, Decide, Transient
@@ -48,9 +49,8 @@ async def test_a_decision_is_told_which_point_it_is_and_what_could_be_tried_inst
 
     async def choose(call: Call) -> Decide:
         told.append(call.context)
-        first = call.context.alternatives[0] if call.context and call.context.alternatives else None
-        add = [{"verb": first.verb, "name": "instead", "args": first.args}] if first is not None else ""
-        return Decide(add=add)
+        others = call.context.alternatives if call.context is not None else []
+        return Decide(add=[{"verb": each.verb, "name": each.verb, "args": each.args} for each in others])
 
     handlers = {
         "research_voting_share_registry": fails, "search_registers": lambda call: {"found": call.args["entities"]},
@@ -61,21 +61,23 @@ async def test_a_decision_is_told_which_point_it_is_and_what_could_be_tried_inst
         await sandbox.run_until_idle()
         await sandbox.complete(f"{run.id}:3", {})
         await sandbox.run_until_idle()
-        points = {each.decision_point.kind: each.decision_point for each in told}
-        assert {kind: (each.step, each.verb, each.about) for kind, each in points.items()} == {
-            "failure": ("shares/decision", "choose", "shares"),
-            "step": ("first", "evaluate", ""),
-            "resume": ("papers/resumed", "evaluate", "papers"),
+        await sandbox.complete((await sandbox.runbooks.show(run.id)).step("ask_notary").waiting_for.key, {})  # type: ignore[union-attr]
+        await sandbox.run_until_idle()
+        assert {tuple(msgspec.to_builtins(each.decision_point).values()) for each in told} == {
+            ("failure", "shares/decision", "choose", "shares"),
+            ("step", "first", "evaluate", ""),
+            ("resume", "papers/resumed", "evaluate", "papers"),
+            ("resume", "ask_notary/resumed", "evaluate", "ask_notary"),
         }
         (failed,) = [each for each in told if each.decision_point.kind == "failure"]
         assert [(each.verb, each.description, each.args) for each in failed.alternatives] == [
             ("search_registers", "Search the registers by hand", {"entities": ["A", "B"]}),
-            ("ask_notary", "Ask a notary", {"entities": ["A", "B"], "depth": 3}),
+            ("ask_notary", "Ask a notary", {}),
         ]
         assert failed.completed_step.error == "the registry is closed"
         assert {tuple(each.alternatives) for each in told if each is not failed} == {()}
         view = await sandbox.runbooks.show(run.id)
-        assert (view.state, view.step("instead").result) == ("completed", {"found": ["A", "B"]})
+        assert (view.state, view.step("search_registers").result) == ("completed", {"found": ["A", "B"]})
 
 
 @pytest.mark.parametrize(

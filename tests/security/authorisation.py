@@ -31,9 +31,11 @@ HOLDS_NO_DATA = frozenset({
 OF_TOKENS = frozenset({"send_completion", "send_progress"})
 OF_REQUESTS = frozenset({"show_request", "submit_data", "submit_content"})
 OF_HOOKS = frozenset({"send_completion", "publish_message"})
+ACTS_OF_HOOKS = {"complete": "send_completion", "publish": "publish_message"}
+"""The acts of the platform that an incoming hook leads to, each with the operation that does the same."""
 OWN_OF_EVERYBODY = frozenset({
     "call_verb", "list_document_types", "list_rejection_reasons", "list_documents", "create_document", "upload_blob",
-    "collect_blobs", "begin_upload",
+    "collect_blobs", "begin_upload", "waive_document",
 })  # fmt: skip
 """Rows that name no thing of a tenant: in another tenant they do the same with that tenant's own."""
 

@@ -14,7 +14,7 @@ NARROW = {"allowed": "as any", "blank": "left out, blank", "forbidden": "403"}
 
 def table() -> str:
     """One row for each request."""
-    heads = ("operation", "HTTP", "roles", "a narrow key", "MCP", "token", "webhook")
+    heads = ("operation", "HTTP", "roles", "a narrow key", "MCP", "token", "webhook", "REPL")
     return "\n".join([_line(heads), _line(["---"] * len(heads)), *(_line(_cells(row)) for row in TABLE)]) + "\n"
 
 
@@ -23,7 +23,7 @@ def _cells(row: Row) -> list[str]:
     may = [role for role in ROLES if role in row.roles]
     told = "everybody" if len(may) == len(ROLES) else ", ".join(may)
     narrow = NARROW[outcome(row, "admin", "narrow")]
-    return [f"`{row.name}`", ways["HTTP"], told, narrow, ways["MCP"], ways["token"], ways["webhook"]]
+    return [f"`{row.name}`", ways["HTTP"], told, narrow, ways["MCP"], ways["token"], ways["webhook"], ways["REPL"]]
 
 
 def _line(cells: list[str] | tuple[str, ...]) -> str:

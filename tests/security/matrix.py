@@ -158,4 +158,5 @@ MATRIX: dict[str, str] = {
     "undo_draft": "runbook.draft",
     "upload_blob": "document.upload",
     "verify_document": "document.verify",
+    "waive_document": "document.waive",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,11 +14,24 @@ import pytest
 from perdure.access.principal import ROLES, Principal, Role
 from perdure.app.operations.operation import Unscoped
 from perdure.app.operations.operation_table import TABLE
+from perdure.app.webhooks import incoming_webhooks
 from perdure.errors import PerdureError, RejectedError
 from perdure.surfaces.mcp.tool import Tool, tool_session
 from perdure.surfaces.mcp.tool_list import every_tool
 from tests.acceptance.commands import Shell
-from tests.security.authorisation import HOLDS_NO_DATA, KEYS, OWN_OF_EVERYBODY, Key, Outcome, Row, matrix, outcome
+from tests.security.authorisation import (
+    ACTS_OF_HOOKS,
+    HOLDS_NO_DATA,
+    KEYS,
+    OF_HOOKS,
+    OWN_OF_EVERYBODY,
+    Key,
+    Outcome,
+    Row,
+    matrix,
+    outcome,
+    roads,
+)
 from tests.security.authorisation_page import PAGE, written
 from tests.security.authorised_things import PUB, SEC, Things, prepared
 from tests.security.narrow_house import House, narrow_house, tells
@@ -149,6 +163,18 @@ async def test_keys_reach_over_mcp_what_they_reach_over_http(tmp_path: Path) -> 
 @pytest.mark.parametrize("role", ROLES)
 async def test_every_role_with_every_key_may_no_more_over_mcp(role: Role, tmp_path: Path) -> None:
     assert "\n".join(await wrong_over_mcp(tmp_path, [role], KEYS)) == ""
+
+
+def test_an_incoming_hook_leads_to_the_operations_that_the_matrix_says() -> None:
+    tree = ast.parse(Path(incoming_webhooks.__file__).read_text(encoding="utf-8"))
+    calls = [each.func for each in ast.walk(tree) if isinstance(each, ast.Call)]
+    acts = {each.attr for each in calls if isinstance(each, ast.Attribute) and _is_platform(each.value)}
+    assert {ACTS_OF_HOOKS.get(each, each) for each in acts} - {"acting"} == OF_HOOKS
+    assert {row.id for row in TABLE if roads(row)["webhook"]} == OF_HOOKS
+
+
+def _is_platform(value: ast.expr) -> bool:
+    return isinstance(value, ast.Name) and value.id == "perdure"
 
 
 def test_the_conversation_is_the_owners_and_takes_no_key(tmp_path: Path) -> None:

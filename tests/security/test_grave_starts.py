@@ -477,6 +477,24 @@ async def test_no_other_retry_calls_what_became_graver(road: str) -> None:
             assert not await emptied(server)
 
 
+@pytest.mark.parametrize("road", ["/api/instances/{}/resolve", "/api/calls/{}/resolve"])
+async def test_a_call_that_became_graver_is_ended_by_hand_by_a_person_who_confirms_it(road: str) -> None:
+    async with serving() as server:
+        id = await became_graver(server)
+        ada, ann = server.of("ada"), server.of("agent:ann")
+        path, body = road.format(id), {"reason": "done by telephone"}
+        await ann.post(path, body, 423)
+        told = await ada.post(path, body, 423)
+        agreed = {"confirm": told["plan_hash"], "phrase": told["phrase"]}
+        await ada.post(path, {**body, **agreed, "phrase": ""}, 423)
+        assert (await ada.get(f"/api/instances/{id}"))["state"] == "active"
+        await ada.post(RETRIED.format(id), agreed, 423)
+        await ada.post(path, {**body, **agreed}, 200)
+        await server.idle()
+        assert (await ada.get(f"/api/instances/{id}"))["state"] == "completed"
+        assert not await emptied(server)
+
+
 async def test_an_instance_whose_start_was_confirmed_calls_what_it_was_confirmed_for() -> None:
     async with serving() as server:
         await deployed(server, model(process("p", CALLS_Q), process("q", task())))

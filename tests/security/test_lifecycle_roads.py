@@ -268,3 +268,20 @@ async def test_a_narrow_key_reaches_all_that_the_guards_of_a_lifecycle_look_at(g
         await pub.post("/api/lifecycle-definitions/l/versions/1/retire", {}, 403)
         await pub.post("/api/lifecycle-definitions", {"yaml": file()}, 403)
         await pub.post("/api/lifecycle-definitions", {"yaml": file("mine")}, 201)
+
+
+async def test_a_result_that_points_at_a_document_points_at_one_that_is_there() -> None:
+    async with serving() as server:
+        ada = server.of("ada")
+        await ada.post("/api/lifecycle-definitions", {"yaml": file()}, 201)
+        id = (await ada.post("/api/lifecycles", {"lifecycle": "l", "subject": "c1"}, 201))["instance"]["id"]
+        (task,) = (await ada.post(f"/api/lifecycles/{id}/resolve", {"key": "it"}))["tasks"]
+        result = {"correlation_id": task["correlation_id"], "status": "completed"}
+        made = (await ada.post("/api/documents", {"type": "form", "data": {}}, 201))["id"]
+        path = "/api/lifecycles/task-results"
+        for absent in ("document://default/d1", f"version://default/{made}/7", f"document://default/{id}"):
+            await ada.post(path, {**result, "cargo_ref": absent}, 404)
+            await ada.post(path, {**result, "items": [{"cargo_ref": absent, "cargo_type": "document"}]}, 404)
+        there = {**result, "cargo_ref": f"version://default/{made}/1"}
+        await server.of("pub").post(path, there, 403)
+        assert (await ada.post(path, there, 202))["state"] == "REVIEW"

@@ -11,9 +11,11 @@ from perdure.access.api_key_text import key_text
 from perdure.access.principal import ROLES
 from perdure.access.roles import OPERATIONS
 from perdure.access.signed_tokens import WaitName, wait_token
+from perdure.app.operations.operation_table import TABLE
 from perdure.sources import SECOND
 from perdure.surfaces.http.endpoint import Endpoint
 from perdure.surfaces.http.routes import ENDPOINTS
+from tests.security.authorisation import roads
 from tests.security.matrix import MATRIX
 from tests.surfaces.http.in_process_server import SECRET, Served, served
 
@@ -99,13 +101,16 @@ async def test_no_bad_credential_opens_anything() -> None:
     assert wrong == []
 
 
+OPERATIONS_OF_TOKENS = {row.name for row in TABLE if roads(row)["token"] == "its own wait"}
+
+
 async def test_the_token_of_a_wait_opens_nothing_but_its_wait() -> None:
     wrong: list[str] = []
     async with served(rate_per_second=1e6, rate_burst=1e6) as found:
         token = wait_token(SECRET, WaitName("default", "some-key"))
         for route in GUARDED:
             status = await asked(found, route, f"Wait {token}")
-            is_for_waits = route.operation in ("completion.send", "progress.send")
+            is_for_waits = route.operation in OPERATIONS_OF_TOKENS
             if is_for_waits == (status in (401, 403)) and not (is_for_waits and status == 403):
                 wrong.append(f"{route.method} {route.path}: {status}")
     assert wrong == []

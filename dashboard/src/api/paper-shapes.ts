@@ -7,9 +7,12 @@ export interface LifecycleItem {
   id: string; lifecycle: string; version: number; subject: string; state: string; status: string; entered_at: string; blockers: string[]; is_overdue: boolean; is_stuck: boolean;
 }
 export interface CallText { verb: string; args: Record<string, Json>; text: string }
+export interface DeliveryView {
+  channel: string; address: string; effect_id: string; status: string; attempts: number; sent_at: string | null; is_possible_repeat: boolean; error: string;
+}
 export interface PendingTaskView {
   correlation_id: string; key: string; blocker: string; verb: string; status: string; attempt: number; created_at: string; by: string; expires_at: string | null;
-  expected: number; received: number; failed: number; cargo: string[]; error: string;
+  expected: number; received: number; failed: number; cargo: string[]; error: string; deliveries: DeliveryView[];
 }
 export interface BlockerView {
   key: string; type: string; description: string; missing: string[]; resolution: CallText | null; is_automatic: boolean; attempts: number; max_attempts: number; reason: string;

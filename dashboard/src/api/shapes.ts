@@ -76,12 +76,13 @@ export interface OverrideView {
 export interface Overview {
   needs_me: { tasks: number; first: TaskView[] };
   stuck: { incidents: number; dead_letters: number; overdue_tasks: number; quarantined: number };
-  running: { runbooks: Record<string, number>; instances: Record<string, number> };
+  running: { runbooks: Record<string, number>; instances: Record<string, number>; lifecycles: Record<string, number> };
   throughput: { at: string; started: number; ended: number; failed: number }[];
   waits: { kind: string; count: number; oldest: string | null }[];
   at: string;
   /** A count this large means that many or more. */
   counted_to?: number;
   counted_to_hourly?: number;
+  documents_to_verify: number | null;
 }
 export interface LiveEvent { cursor: string; id: string; kind: string; sequence: number; at: string; entry: string; state: string }

@@ -6,7 +6,7 @@ const TONES: Record<string, readonly [Tone, string]> = {
   parked: ["wait", "‖"], waiting: ["wait", "‖"], open: ["wait", "○"], escalated: ["odd", "▲"], suspended: ["odd", "‖"],
   completed: ["good", "✓"], applied: ["good", "✓"], sound: ["good", "✓"],
   failed: ["bad", "✕"], incident: ["bad", "!"], overdue: ["bad", "!"], quarantined: ["bad", "!"], dead_letter: ["bad", "!"], terminated: ["bad", "■"],
-  verified: ["good", "✓"], rejected: ["bad", "✕"], expired: ["odd", "⌛"], superseded: ["quiet", "↷"], partial: ["busy", "◐"],
+  sent: ["good", "✓"], over: ["quiet", "■"], verified: ["good", "✓"], rejected: ["bad", "✕"], expired: ["odd", "⌛"], superseded: ["quiet", "↷"], partial: ["busy", "◐"],
   cancelled: ["quiet", "■"], skipped: ["quiet", "↷"], pending: ["quiet", "·"], draft: ["quiet", "✎"], planned: ["quiet", "○"], compensated: ["odd", "↶"],
 };
 

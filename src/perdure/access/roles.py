@@ -39,7 +39,7 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     """),
     (_roles("operator", "reviewer"), "document.content"),
     (_roles("operator", "author"), "document.create document.receive document.upload"),
-    (_roles("reviewer"), "document.verify document.reject document.supersede"),
+    (_roles("reviewer"), "document.verify document.reject document.supersede document.waive"),
     (_roles("reviewer"), "call.approve runbook.answer"),
     (_roles("reviewer", "operator"), """
         lifecycle.transit task.accept task.claim task.complete task.delegate task.unclaim

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Self
 
+from perdure.access.server_secret import load_or_create_secret
 from perdure.app.access.api_keys import KeyOperations
 from perdure.app.access.data_verbs import DataVerbs
 from perdure.app.audit.seal_key import sealer_for
@@ -14,6 +15,7 @@ from perdure.app.calls.call_journal import follow as follow_events
 from perdure.app.calls.outcome_wait import is_ended, wait_for
 from perdure.app.calls.view_builder import CallViews
 from perdure.app.calls.views import CallView, EventView, ReceiptView
+from perdure.app.channels.open_channels import OpenChannels
 from perdure.app.configuration.definitions import load_definitions, load_models, load_project_lifecycles
 from perdure.app.configuration.project import DEFAULT_STORE, KEEP_SECONDS, SEAL_SECONDS, Config
 from perdure.app.documents.documents import Documents
@@ -47,6 +49,7 @@ from perdure.app.webhooks.dispatch import WebhookDispatcher, with_delivery_verb
 from perdure.buses.bus_selection import Buses
 from perdure.buses.bus_settings import BusSettings
 from perdure.business_calendar import Calendars
+from perdure.channels.channel_settings import ChannelSettings
 from perdure.channels.webhook_settings import Hooks
 from perdure.errors import RejectedError, Rejection
 from perdure.identifiers import check_key
@@ -132,6 +135,9 @@ class Perdure(CallDesk, MessageDesk):
         blobs: str | Path = "",
         task_list: str = "",
         bus: BusSettings | None = None,
+        channels: ChannelSettings | None = None,
+        secret_file: Path | None = None,
+        public_url: str = "",
     ) -> AsyncIterator[Perdure]:
         """Open a store, bring its schema up to date, take a lease and begin to work.
 
@@ -149,6 +155,8 @@ class Perdure(CallDesk, MessageDesk):
         `blobs` is the folder that files of documents are kept in, by default beside the store. `task_list` is the
         address of a human task in a task list elsewhere, `https://tasks.example.org/{key}`.
         `bus` names brokers; one is connected when it is first used.
+        `channels` are the ways by which documents are asked for. The links that they carry lead to `public_url`, with
+        tokens that the secret in `secret_file` signs: the one of the servers.
         """
         if hooks is not None:
             hooks.check()
@@ -175,6 +183,10 @@ class Perdure(CallDesk, MessageDesk):
         runtime.hooks = hooks or Hooks()
         runtime.task_list = links
         runtime.buses = Buses(bus)
+        if channels is not None and channels.ways:
+            signs = secret_file is not None and role != "reader"
+            secret = load_or_create_secret(secret_file) if signs and secret_file is not None else b""
+            runtime.channels = OpenChannels(runtime, channels, secret=secret, public_url=public_url)
         runtime.router.secrets = Secrets(secrets)
         if role != "reader":
             register_resolvers(runtime, registry, resolvers or {})
@@ -192,6 +204,7 @@ class Perdure(CallDesk, MessageDesk):
                 await telling.stop()
             await runtime.stop()
             await runtime.buses.close()
+            await runtime.channels.close()
 
     @classmethod
     def from_config(cls, config: Config, **changes: Any) -> Any:
@@ -206,6 +219,8 @@ class Perdure(CallDesk, MessageDesk):
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
             "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,
             "calendars": config.calendars, "blobs": config.blobs, "bus": config.bus, "task_list": config.task_list,
+            "channels": config.channels, "secret_file": config.server.secret_file,
+            "public_url": config.server.public_url,
         }  # fmt: skip
         url = changes.pop("url", config.store)
         return cls.open(url, **{**settings, **changes})

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from perdure.access.api_key_cache import KeyRing
 from perdure.access.machine import AccessMachine
 from perdure.app.calendar_checks import check_calendars
+from perdure.app.channels.open_channels import OpenChannels
 from perdure.app.documents.checks import VersionChecks
 from perdure.app.documents.duties import DocumentDuties
 from perdure.app.documents.facts import DocumentFacts
 from perdure.app.documents.references import SCHEMES, DocumentReferences
 from perdure.app.documents.request_answers import RequestAnswers
+from perdure.app.documents.request_delivery import RequestDelivery
 from perdure.app.documents.shown_documents import ShownDocuments
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
@@ -157,7 +159,7 @@ class Runtime:
         self.reviews = Reviews(catalogue, self.computations)
         self.packs = PackOperations()
         self.guards = Guards()
-        self.hooks, self.buses = Hooks(), Buses()
+        self.hooks, self.buses, self.channels = Hooks(), Buses(), OpenChannels(self)
         self.counts = Counts(self.store, self.machines[RunbookMachine.kind], sources)
         self.tail = Tail(self.kernel, self.store, driver, self.machines)
         self.timers = Timers(self.store, sources, self.lease, self.upkeep.fire)
@@ -200,6 +202,7 @@ class Runtime:
         self.upkeep.wake = self._wake.set
         self.upkeep.join(DocumentMachine.kind, self.document_duties)
         self.document_duties.checks = VersionChecks(self)
+        self.deliveries = RequestDelivery(self)
         self.request_answers = RequestAnswers(self, is_driven=self.is_driven or self.role == "reader")
         shown = ShownDocuments(self)
         self.instances.shown_documents = self.conductor.launcher.shown_documents = shown

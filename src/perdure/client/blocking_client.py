@@ -132,6 +132,7 @@ class DocumentDesk(Blocking):
     verify = called(AsyncDocuments.verify)
     reject = called(AsyncDocuments.reject)
     supersede = called(AsyncDocuments.supersede)
+    waive = called(AsyncDocuments.waive)
     find = called(AsyncDocuments.find)
     events = called(AsyncDocuments.events)
     erase = called(AsyncDocuments.erase)

@@ -28,8 +28,16 @@ class DocumentLists(Protocol):
         """Documents that fit every filter given; `before` 0 begins with the newest."""
         ...
 
+    async def count_to_verify(self, tenant: str, type: str, most: int) -> int:
+        """How many documents of a type hold a version that nobody has decided on, up to a bound."""
+        ...
+
     async def tenants_of_blob(self, hash: bytes) -> list[str]:
         """The tenants with a document that refers to a blob."""
+        ...
+
+    async def with_blob(self, tenant: str, hash: bytes, most: int) -> list[Id]:
+        """Documents of a tenant that refer to a blob."""
         ...
 
 

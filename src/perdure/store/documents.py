@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from perdure.documents.ports import DocumentFound
 from perdure.documents.search_query import SearchQuery, Term
+from perdure.identifiers import Id
 from perdure.journal import DocumentRow
 from perdure.store.checksums import stored_id
 from perdure.store.ports import Driver
@@ -38,8 +39,17 @@ class Documents:
         found = [DocumentFound(row[0], stored_id(row[1]), DocumentRow(*row[2:])) for row in rows]
         return [each for each in found if not correlation or each.row.correlation == correlation]
 
+    async def count_to_verify(self, tenant: str, type: str, most: int) -> int:
+        """How many documents of a type wait for a decision, up to a bound."""
+        rows = await self._driver.fetch("count_documents_to_verify", tenant=tenant, type=type, most=most)
+        return int(rows[0][0])
+
     async def tenants_of_blob(self, hash: bytes) -> list[str]:
         return [tenant for (tenant,) in await self._driver.fetch("tenants_of_blob", hash=hash)]
+
+    async def with_blob(self, tenant: str, hash: bytes, most: int) -> list[Id]:
+        rows = await self._driver.fetch("documents_with_blob", tenant=tenant, hash=hash, most=most)
+        return [stored_id(id) for (id,) in rows]
 
 
 def fts_query(query: SearchQuery) -> str:

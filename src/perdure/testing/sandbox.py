@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from perdure.app.channels.open_channels import OpenChannels
 from perdure.app.configuration.definitions import load_definitions, load_models, load_project_lifecycles
 from perdure.app.configuration.project import Config
 from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
@@ -16,6 +17,7 @@ from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runtime import Runtime
 from perdure.app.tasks.task_list import task_list as external_task_list
 from perdure.business_calendar import Calendars
+from perdure.channels.channel_settings import ChannelSettings
 from perdure.durations import later, parse_span
 from perdure.engine import Check
 from perdure.errors import InvariantBroken
@@ -32,6 +34,7 @@ from perdure.verbs import Catalogue, HandlerRegistry
 from perdure.work.worker_identity import ProcessIdentity
 
 MAX_ROUNDS = 10_000
+SECRET = b"a sandbox signs tokens that no server believes"
 _numbers = count(1)
 
 
@@ -58,6 +61,7 @@ class Sandbox(Perdure):
             "environment": config.environment, "documents": config.documents, "guards": config.guards,
             "lifecycles": config.lifecycles if config.lifecycles is not None else default_places(config.definitions),
             "calendars": config.calendars, "resolvers": config.resolvers, "task_list": config.task_list,
+            "channels": config.channels,
         }  # fmt: skip
         return cls.open(changes.pop("url", "sqlite://"), **{**settings, **changes})
 
@@ -83,13 +87,14 @@ class Sandbox(Perdure):
         calendars: Calendars | None = None,
         blobs: str | Path = "",
         task_list: str = "",
+        channels: ChannelSettings | None = None,
     ) -> AsyncIterator[Sandbox]:
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
             url, definitions=definitions, models=models, documents=documents, lifecycles=lifecycles, guards=guards,
             handlers=handlers, environment=environment, tenant=tenant, principal=principal,
             clock=clock or VirtualSources(seed), driver=driver, resolvers=resolvers, calendars=calendars, blobs=blobs,
-            task_list=task_list,
+            task_list=task_list, channels=channels,
         )  # fmt: skip
         try:
             yield sandbox
@@ -117,6 +122,7 @@ class Sandbox(Perdure):
         calendars: Calendars | None = None,
         blobs: str | Path = "",
         task_list: str = "",
+        channels: ChannelSettings | None = None,
     ) -> Sandbox:
         """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
         catalogue = with_document_verbs(load_definitions(definitions, environment, documents))
@@ -131,6 +137,7 @@ class Sandbox(Perdure):
         register_resolvers(runtime, registry, resolvers or {})
         runtime.use_calendars(calendars or Calendars())
         runtime.task_list = external_task_list(task_list)
+        runtime.channels = OpenChannels(runtime, channels, secret=SECRET, public_url="https://sandbox.test")
         await runtime.start()
         try:
             await runtime.deploy_models(load_models(definitions, models), Origin(tenant, principal))

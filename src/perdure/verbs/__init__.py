@@ -9,6 +9,8 @@ from perdure.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from perdure.verbs.agent_handlers import Agent as Agent
     from perdure.verbs.agent_handlers import agent as agent
+    from perdure.verbs.archives import Unpacked as Unpacked
+    from perdure.verbs.archives import unpacked as unpacked
     from perdure.verbs.catalogue import Catalogue as Catalogue
     from perdure.verbs.compiled_schema import CompiledSchema as CompiledSchema
     from perdure.verbs.compiled_verb import Verb as Verb
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 # Names are loaded when first used: a configuration is read without them.
 _HOMES = {
     "agent_handlers": ("Agent", "agent"),
+    "archives": ("Unpacked", "unpacked"),
     "catalogue": ("Catalogue",),
     "compiled_verb": ("Verb",),
     "definition": ("BUILT_IN_HANDLERS", "EntityDefinition", "EntityField", "Execution", "Sentences", "VerbDefinition"),

@@ -180,11 +180,25 @@ class _VerbCheck:
         if rules and self._execution.process is None:
             hint = "Name the process that carries it, or remove the key."
             self._wrong("payload", "'merge' is for branches of a process, and no process carries the verb", hint)
+        known = self._carried()
         for path, rule in rules.items():
+            if (unknown := _unknown_at(known, path)) is not None:
+                name, names = unknown
+                hint = did_you_mean(name, names) or f"There are: {', '.join(sorted(names)) or 'none'}."
+                self._wrong("payload", f"'{path}' merges '{name}', which no schema of the verb declares", hint)
+                continue
             type = _type_at({**self._inputs, **self._outputs}, path)
             if type is not None and type not in MERGED_TYPES[rule]:
                 hint = "any and all take true or false, sum and max take numbers."
                 self._wrong("payload", f"'{path}' is {type}, which cannot merge by '{rule}'", hint)
+
+    def _carried(self) -> dict[str, Any]:
+        """The declared fields of the data that a process carries: arguments, results, and what sub-verbs write."""
+        found: dict[str, Any] = {name: {} for name in self._execution.payload_in}
+        for name in self._execution.sub_verbs:
+            verb = self._by_name.get(same_verb_name(name))
+            found |= (verb.output_schema or {}).get("properties", {}) if verb is not None else {}
+        return {**found, **self._inputs, **self._outputs}
 
     def _index(self) -> None:
         known = {**self._outputs, **self._inputs}
@@ -246,6 +260,20 @@ def _holds_argument(flag: FlagContract, schema: Mapping[str, Any]) -> bool:
     if "type" in schema:
         return bool(schema["type"] == flag.type)
     return "enum" in schema and all(flag.fault(value) is None for value in schema["enum"])
+
+
+def _unknown_at(properties: Mapping[str, Any], path: str) -> tuple[str, list[str]] | None:
+    """The first field of a path that is not declared, with those that are; an object without fields may hold any."""
+    fields: Any = properties
+    for part in path.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        if name not in fields:
+            return name, list(fields)
+        found = fields[name]
+        fields = found.get("properties") if isinstance(found, dict) else None
+        if not fields:
+            return None
+    return None
 
 
 def _type_at(properties: Mapping[str, Any], path: str) -> str | None:

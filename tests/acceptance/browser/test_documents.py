@@ -52,6 +52,9 @@ def test_documents_are_found_by_words_and_by_what_the_address_says(eyes: Eyes, s
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.locator("tbody")).to_contain_text("Fjell AS")
     eyes.pictures("/documents", "documents", "table tbody tr", key=ada)
+    page.goto("/")
+    page.get_by_role("link", name="documents to verify").click()
+    expect(page).to_have_url(f"{server.url}/documents?status=pending")
 
 
 def test_a_file_is_handed_in_by_dragging_looked_at_and_verified_by_another_person(

@@ -100,3 +100,31 @@ async def test_counts_go_up_to_a_bound_and_are_remembered_for_a_second(
         assert (await sandbox.overview()).running.runbooks == {}
         await sandbox.advance("PT1S")
         assert (await sandbox.overview()).running.runbooks == {"parked": 1}
+
+
+@pytest.mark.both_stores
+@pytest.mark.req("T6")
+async def test_an_overview_counts_active_lifecycles_and_documents_that_nobody_has_decided_on(
+    store_url: str, tmp_path: Any
+) -> None:
+    papers = "documents:\n  letter: {data_schema: {properties: {title: {type: string}}}}\n"
+    waiting = "lifecycle: {}\nstates: {{OPEN: {{}}, DONE: {{terminal: true}}}}\n"
+    waiting += "transitions: [{{from: OPEN, to: DONE, manual: true}}]\n"
+    (tmp_path / "papers.yaml").write_text(papers)
+    (tmp_path / "onboarding.yaml").write_text(waiting.format("onboarding"))
+    (tmp_path / "review.yaml").write_text(waiting.format("review"))
+    files = [tmp_path / "onboarding.yaml", tmp_path / "review.yaml"]
+    async with Sandbox.open(
+        store_url, definitions=tmp_path / "papers.yaml", lifecycles=files, blobs=tmp_path / "blobs"
+    ) as sandbox:
+        begun = [await sandbox.lifecycles.start("onboarding", client) for client in ("anna", "boris", "clara")]
+        await sandbox.lifecycles.transit(begun[0].instance.id, "DONE", reason="all there")
+        await sandbox.lifecycles.cancel(begun[1].instance.id, reason="went elsewhere")
+        await sandbox.documents.create("letter", "anna")
+        first = await sandbox.documents.create("letter", "anna", data={"title": "x"})
+        await sandbox.documents.create("letter", "boris", data={"title": "y"})
+        await sandbox.documents.verify(first.id, 1)
+        seen = await sandbox.overview()
+        assert (seen.running.lifecycles, seen.documents_to_verify) == ({"onboarding": 1}, 1)
+        other = await sandbox.acting(tenant="other").overview()
+        assert (other.running.lifecycles, other.documents_to_verify) == ({}, 0)

@@ -179,6 +179,7 @@ def test_an_argument_that_a_flag_cannot_begin_with_is_refused(initial: str, reas
         load_text(text)
     (problem,) = refused.value.problems
     assert reason in problem.reason and problem.line > 1
+    assert "merges" not in reason or "total" in problem.hint or "score" in problem.hint
 
 
 @pytest.mark.req("V3", "V33")
@@ -188,6 +189,8 @@ def test_an_argument_that_a_flag_cannot_begin_with_is_refused(initial: str, reas
         ("{merge: {total: first}}", "'first' is not one of any, all, sum, max"),
         ("{merge: {case.owner: sum}}", "'/case/owner' is string, which cannot merge by 'sum'"),
         ("{merge: {total: sum, /total: max}}", "the path '/total' is given twice"),
+        ("{merge: {totl: sum}}", "'/totl' merges 'totl', which no schema of the verb declares"),
+        ("{merge: {case.scor: sum}}", "'/case/scor' merges 'scor', which no schema of the verb declares"),
         ("{merge: {case..owner: sum}}", "the path 'case..owner' names no field"),
     ],
 )

@@ -108,6 +108,7 @@ async def test_a_bug_is_told_with_its_line_and_its_traceback_is_for_operators_un
         call = await settled(sandbox, verb)
         told = call.waiting_for.text
         assert "has a bug" in told and "KeyError: 'nothing'" in told
+        assert told.count("Mend") == 1, told
         assert "embedded/test_failure_classes.py, line " in told and "in buggy" in told
         view = await sandbox.traceback(call.id)
         assert 'return {"amount": call.args["nothing"]}' in view.traceback

@@ -183,4 +183,23 @@ async def test_a_step_is_told_in_the_words_of_the_text_it_is_pinned_to(sqlite_ur
         assert (await sandbox.status(call.id)).sentence == "Ask once"
         assert [each.sentence for each in (await sandbox.runbooks.show(run.id)).steps] == ["Ask once"]
         assert [each["sentence"] for each in await sandbox.parked()] == ["Ask once"] * 2
+        titles = [each.title for each in (await sandbox.listing.runbooks(kind="all")).items]
+        assert titles == ["Ask once"] * 2, "lists use the same words"
         assert (await sandbox.call("k.said")).sentence == "Ask twice"
+
+
+@pytest.mark.req("V25")
+async def test_the_form_of_a_task_is_that_of_the_text_its_step_is_pinned_to(sqlite_url: str) -> None:
+    house = House(sqlite_url)
+    asked = """
+- name: k.asked
+  output_schema: {{required: [{field}], properties: {{{field}: {{type: boolean}}}}}}
+  execution: {{kind: durable, task: {{groups: [seniors]}}}}
+"""
+    async with house.opened(asked.format(field="agreed")) as sandbox:
+        call = await sandbox.call("k.asked")
+    async with house.opened(asked.format(field="approved")) as sandbox:
+        task = await sandbox.tasks.get(f"{call.id}:1")
+        assert task.form is not None and list(task.form["properties"]) == ["agreed"]
+        await sandbox.acting(principal="sam", groups=("seniors",)).tasks.complete(task.key, {"agreed": True})
+        assert (await sandbox.status(call.id)).result == {"agreed": True}

@@ -14,11 +14,12 @@ VERBS = """
 - {{name: p.plain, execution: {{kind: sync}}}}
 - {{name: p.own, execution: {{kind: sync, retry: {{max_attempts: 2}}}}}}
 - {{name: p.once, execution: {{kind: sync, retry: {{max_attempts: 1}}}}}}
+- {{name: p.patient, execution: {{kind: sync, retry: {{base_delay: PT9S}}}}}}
 - name: p.carried
   execution:
     kind: durable
     process: carried
-    sub_verbs: [p.plain, p.own, p.once]
+    sub_verbs: [p.plain, p.own, p.once, p.patient]
     {policy}
 """
 MODEL = """
@@ -49,7 +50,7 @@ class Down:
 async def tried(url: str, policy: str, type: str) -> tuple[int, dict[str, Any]]:
     """How often a job of that type runs under that policy of its durable verb, and how it is bound."""
     down = Down()
-    handlers = dict.fromkeys(("p.plain", "p.own", "p.once"), down)
+    handlers = dict.fromkeys(("p.plain", "p.own", "p.once", "p.patient"), down)
     async with carried(url, VERBS.format(policy=policy), MODEL.format(type=type), handlers) as sandbox:
         call = await settled(sandbox, "p.carried")
         assert call.waiting_for.kind == "incident"
@@ -79,10 +80,22 @@ async def test_a_task_or_a_sub_verb_that_says_how_often_it_is_tried_is_heard_fir
     assert told == runs
 
 
+@pytest.mark.req("V3")
+@pytest.mark.parametrize(("type", "runs", "base"), [("p.own", 2, 1.0), ("p.patient", 1, 9.0)])
+async def test_a_sub_verb_that_writes_part_of_a_policy_keeps_it_whole(
+    sqlite_url: str, type: str, runs: int, base: float
+) -> None:
+    policy = "policy: {max_attempts: 7, backoff: fixed, base_delay: PT5S, jitter: 0}"
+    told, bound = await tried(sqlite_url, policy, type)
+    kept = bound["policy"]
+    assert (told, kept["max_attempts"], kept["base_delay_seconds"]) == (runs, runs, base)
+    assert (kept["backoff"], kept["jitter"]) == ("exponential", 0.1), "what it leaves out has its default"
+
+
 @pytest.mark.req("V25")
 async def test_the_policy_a_running_process_was_deployed_with_stays_its_own(sqlite_url: str) -> None:
     down, handlers = Down(), {}
-    handlers.update(dict.fromkeys(("p.plain", "p.own", "p.once"), down))
+    handlers.update(dict.fromkeys(("p.plain", "p.own", "p.once", "p.patient"), down))
     model = MODEL.format(type="p.plain")
     first = VERBS.format(policy="policy: {max_attempts: 3, base_delay: PT1M, backoff: fixed}")
     async with carried(sqlite_url, first, model, handlers) as sandbox:

@@ -27,11 +27,13 @@ export default function HomePage() {
 
 function Cards({ data }: { data: Overview }) {
   const upTo = data.counted_to;
+  const toVerify = mayDo("document.verify") ? (data.documents_to_verify ?? 0) : 0;
   const isQuiet = total(data.running.runbooks) + total(data.running.instances) + data.throughput.reduce((sum, hour) => sum + hour.started, 0) === 0;
   return (
     <div class="home">
       <Card title="Needs me" count={countText(data.needs_me.tasks, upTo)} to="/inbox" label="Open the inbox">
-        {data.needs_me.first.length === 0 ? <p class="calm">Nothing waits for you.</p> : <ul class="plain">{data.needs_me.first.slice(0, 6).map((task) => <TaskLine key={task.key} task={task} />)}</ul>}
+        {data.needs_me.first.length === 0 ? <p class="calm">{toVerify > 0 ? "No task waits for you." : "Nothing waits for you."}</p> : <ul class="plain">{data.needs_me.first.slice(0, 6).map((task) => <TaskLine key={task.key} task={task} />)}</ul>}
+        {toVerify > 0 && <Figure count={toVerify} upTo={upTo} label={toVerify === 1 ? "document to verify" : "documents to verify"} to="/documents?status=pending" isBad={false} />}
       </Card>
       <Card title="Stuck" to="/incidents" label="Open incidents">
         <div class="figures">
@@ -46,6 +48,7 @@ function Cards({ data }: { data: Overview }) {
         <States counts={data.running.runbooks} upTo={upTo} to={(state) => `/runbooks?state=${state}`} />
         <h3>Instances</h3>
         <States counts={data.running.instances} upTo={upTo} to={(state) => `/instances?state=${state}`} />
+        {Object.keys(data.running.lifecycles).length > 0 && <><h3>Lifecycles</h3><Lifecycles counts={data.running.lifecycles} upTo={upTo} /></>}
       </Card>
       <Card title="Throughput" note="the last 24 hours" isWide>
         {isQuiet ? <Blank title="Nothing has run yet"><p>As soon as a verb is called or a runbook started, it shows here.</p>{mayDo("runbook.draft") && <Link class="button primary" to="/compose">Compose the first runbook</Link>}</Blank> : <Throughput hours={data.throughput} />}
@@ -89,6 +92,10 @@ function States({ counts, upTo, to }: { counts: Record<string, number>; upTo: nu
   const shown = Object.entries(counts).filter(([, count]) => count > 0);
   if (shown.length === 0) return <p class="calm small">None at the moment.</p>;
   return <ul class="plain states">{shown.map(([state, count]) => <li key={state}><Link to={to(state)} class="row"><StateBadge state={state} /><span class="number push">{countText(count, upTo)}</span></Link></li>)}</ul>;
+}
+
+function Lifecycles({ counts, upTo }: { counts: Record<string, number>; upTo: number | undefined }) {
+  return <ul class="plain states">{Object.entries(counts).map(([name, count]) => <li key={name}><Link to={`/lifecycles?lifecycle=${encodeURIComponent(name)}`} class="row"><span>{name}</span><span class="number push">{countText(count, upTo)}</span></Link></li>)}</ul>;
 }
 
 function Throughput({ hours }: { hours: Overview["throughput"] }) {

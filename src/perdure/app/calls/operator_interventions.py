@@ -9,7 +9,7 @@ from perdure.app.audit.quarantine_release import recheck
 from perdure.app.calls.call_journal import read
 from perdure.app.calls.view_builder import spoken_of
 from perdure.app.calls.views import CallView
-from perdure.app.instances.incident_retry import retry_tokens
+from perdure.app.instances.incident_retry import confirm_graver, retry_tokens, stuck_tokens
 from perdure.app.runbooks.step_human_tasks import unseen_tasks
 from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.errors import QuarantinedError, RejectedError, Rejection
@@ -23,6 +23,7 @@ from perdure.sources import Id, id_text, parse_id
 
 if TYPE_CHECKING:
     from perdure.app.instances.views import InstanceView
+    from perdure.app.operations.calls import ResolveCall
     from perdure.app.operations.operation import Context
 
 
@@ -42,12 +43,18 @@ async def retry(context: Context, id: str, confirm: str = "", phrase: str = "") 
     return await context.calls.view(await runtime.conductor.executed(answer.aggregate))
 
 
-async def resolve(context: Context, id: str, result: Any, error: str | None, reason: str) -> CallView | InstanceView:
+async def resolve(context: Context, request: ResolveCall) -> CallView | InstanceView:
     """End by hand what an incident stopped, with a result or an error."""
+    id, result, error, reason = request.id, request.result, request.error, request.reason
     call = parse_id(id)
     if (instance := await _stuck_instance(context, call)) is not None:
         await _check_inside(context, "call.resolve", instance)
-        await context.perdure.instances.resolve(id_text(instance), data=result, error=error or "", reason=reason)
+        aggregate = await context.runtime.instances.read(instance, context.origin)
+        token = stuck_tokens(aggregate, None)[0]
+        await confirm_graver(context, aggregate, token, "resolve", request.confirm, request.phrase)
+        await context.runtime.engine.resolve_incident(
+            instance, token, context.origin, data=result, error=error or "", reason=reason
+        )
         return await _shown(context, call)
     aggregate = await read(context.runtime, context.origin, id)
     state: Runbook = aggregate.state

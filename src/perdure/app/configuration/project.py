@@ -15,6 +15,7 @@ from perdure.app.configuration.task_list import read_task_list
 from perdure.app.configuration.telemetry import read_telemetry
 from perdure.buses.bus_settings import BusSettings, read_bus
 from perdure.business_calendar import Calendars
+from perdure.channels.channel_settings import ChannelSettings, read_channels
 from perdure.channels.webhook_settings import Hooks, read_hooks
 from perdure.errors import DefinitionError, StoreSettingError
 from perdure.telemetry import TelemetrySettings
@@ -33,7 +34,7 @@ CONFIG_KEYS = frozenset(
     {
         "store", "engine", "definitions", "documents", "models", "lifecycles", "packs", "handlers", "guards",
         "environment", "retention", "seal", "server", "hooks", "telemetry", "secrets", "resolvers", "calendars",
-        "calendar", "blobs", "bus", "task_list",
+        "calendar", "blobs", "bus", "channels", "task_list",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
@@ -70,6 +71,7 @@ class Config(msgspec.Struct, frozen=True):
     blobs: str = ""
     task_list: str = ""
     bus: BusSettings = BusSettings()
+    channels: ChannelSettings = ChannelSettings()
     folder: Path = Path()
 
 
@@ -121,6 +123,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         blobs=absolute_blobs(fields.text("blobs"), folder),
         task_list=read_task_list(fields),
         bus=_bus(fields),
+        channels=_channels(fields, folder),
         folder=folder,
     )
 
@@ -145,6 +148,11 @@ def _hooks(fields: Fields, folder: Path) -> Hooks:
 def _bus(fields: Fields) -> BusSettings:
     node = fields.get("bus")
     return read_bus(node, fields.file, fields.report) if node is not None else BusSettings()
+
+
+def _channels(fields: Fields, folder: Path) -> ChannelSettings:
+    node = fields.get("channels")
+    return read_channels(node, fields.file, fields.report, folder) if node is not None else ChannelSettings()
 
 
 def _secrets(fields: Fields, folder: Path) -> dict[str, Secret]:

@@ -99,11 +99,13 @@ class VersionChecks:
             told = "" if is_clean else str(result.get("code", "refused")) if isinstance(result, dict) else code
             await self._record(tenant, message_id, id, c.RecordScan(int(number), is_clean, told[:80]))
         else:
-            await self._extracted(tenant, message_id, id, int(number), which, result, code)
+            tasks = [token.task for token in step.tokens if token.task is not None]
+            by = tasks[-1].answered_by if which == PERSON and tasks else ""
+            await self._extracted(tenant, message_id, id, int(number), which, result, code, by)
         return True
 
     async def _extracted(
-        self, tenant: str, message_id: str, id: Id, number: int, which: str, result: Any, code: str
+        self, tenant: str, message_id: str, id: Id, number: int, which: str, result: Any, code: str, by: str
     ) -> None:
         state: Document = (await self._runtime.kernel.read(id, Origin(tenant, PLATFORM))).state
         type = self._runtime.catalogue.documents.get(state.type)
@@ -121,9 +123,8 @@ class VersionChecks:
         bodies = await self._bodies(id, [version.details, version.data])
         words = text_words(state.type, state.subject, [*bodies, fields.data])
         brought = Attachments(payloads=[(fields.hash, fields.data)], texts=[(number, words)])
-        await self._record(
-            tenant, message_id, id, c.RecordExtraction(number, fields.hash, confidence, is_settled), brought
-        )  # fmt: skip
+        command = c.RecordExtraction(number, fields.hash, confidence, is_settled, by)
+        await self._record(tenant, message_id, id, command, brought)
 
     def _fields(self, type: DocumentType | None, result: Any, which: str) -> tuple[Any, float]:
         """The fields that a verb or a person gave, held to the type, and how sure it is."""

@@ -54,6 +54,11 @@ class Documents:
         self._store = runtime.store
         self._machine = runtime.machines[KIND]
 
+    @property
+    def origin(self) -> Origin:
+        """On whose behalf."""
+        return self._origin
+
     # --- types ---------------------------------------------------------------------------------------------------
 
     def type(self, name: str) -> DocumentType:
@@ -170,12 +175,38 @@ class Documents:
         )  # fmt: skip
         return await self._ask(aggregate.id, Prepared(command, _brought(text)))
 
+    async def hand_in(
+        self, type: DocumentType, subject: str, checked: Checked, before: Aggregate | None
+    ) -> DocumentView:
+        """Add a checked version to a document that was rejected or is empty; else begin one."""
+        version = checked.version
+        if before is not None and not before.state.erased_at and before.state.takes_more:
+
+            def prepare(current: Aggregate) -> Prepared:
+                brought = Attachments()
+                self._bring(brought, checked, type.name, subject, len(current.state.versions) + 1)
+                return Prepared(c.ReceiveVersion(version), brought)
+
+            return await self._ask(before.id, prepare)
+        keep = None if type.retention == FOREVER else parse_span(type.retention)
+        command = c.CreateDocument(
+            type=type.name, subject=subject, source=version.source, correlation=version.correlation, keep=keep,
+            version=version,
+        )  # fmt: skip
+        brought = Attachments(texts=[(0, text_words(type.name, subject, ()))])
+        self._bring(brought, checked, type.name, subject, 1)
+        return await self._begin(command, brought, "", b"")
+
     def _rule(self, state: Document, do: str, is_verb: bool) -> c.DecisionRule:
-        found = self.type(state.type).verification
+        return self.rule_of(self.type(state.type), do, is_verb)
+
+    def rule_of(self, type: DocumentType, do: str, is_verb: bool) -> c.DecisionRule:
+        """Who may decide on documents of a type; a rejection where verbs may not and a verb asks."""
+        found = type.verification
         if is_verb and not found.by_verb:
-            fact = f"documents of type '{state.type}' are decided on by people alone"
+            fact = f"documents of type '{type.name}' are decided on by people alone"
             hint = "Ask the operation instead of the verb, or declare verify: {by_verb: true}."
-            raise RejectedError(Rejection("forbidden", do, "document of type", state.type, fact, hint))
+            raise RejectedError(Rejection("forbidden", do, "document of type", type.name, fact, hint))
         return c.DecisionRule(found.groups, found.four_eyes, found.agents)
 
     # --- found and read ------------------------------------------------------------------------------------------

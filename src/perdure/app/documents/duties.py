@@ -12,6 +12,7 @@ from perdure.blobs.partial_uploads import PartialUploads
 from perdure.documents.machine import commands as c
 from perdure.documents.machine.decisions import HELD_TIME
 from perdure.documents.machine.document_machine import RETENTION, DocumentMachine
+from perdure.documents.machine.document_state import Document
 from perdure.durations import BusinessDays
 from perdure.errors import Rejection
 from perdure.journal import Origin, TimerRow
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from perdure.app.runtime import Runtime
 
 KIND = DocumentMachine.kind
+MOST_HOLDERS = 100
+"""How many documents with the same content are looked at for a scan that holds it back."""
 GRACE: Micros = 2 * HELD_TIME
 """The age below which a blob is never collected: its commit may be under way, and comes within half of it."""
 
@@ -34,9 +37,18 @@ class DocumentDuties:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self.submissions = SubmissionChecks(runtime.blobs, self._day_after)
+        self.submissions = SubmissionChecks(runtime.blobs, self._day_after, self._held_back)
         self.uploads = PartialUploads(runtime.blobs)
         self.checks: VersionChecks | None = None
+
+    async def _held_back(self, tenant: str, hash: bytes) -> str:
+        """Why content that another document holds is kept from everybody; empty when it is not."""
+        for id in await self._runtime.store.documents.with_blob(tenant, hash, MOST_HOLDERS):
+            state: Document = (await self._runtime.kernel.read(id, Origin(tenant, ""))).state
+            for version in state.versions:
+                if version.blob is not None and version.blob.hash == hash and not version.is_readable:
+                    return "its content was refused by a scan" if version.scan == "refused" else "a scan is not done"
+        return ""
 
     def _day_after(self, asked: BusinessDays, begin: date) -> date:
         return self._runtime.router.calendars.day(asked, begin)

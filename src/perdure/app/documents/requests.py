@@ -61,6 +61,8 @@ class DocumentRequest(msgspec.Struct, frozen=True):
     type: str
     subject: str
     askers: tuple[str, ...]
+    asked_at: Micros
+    """When the task was asked for, or the runbook began."""
     attempt: int = 1
     due: Micros = 0
     expected: int = 1
@@ -117,7 +119,7 @@ class DocumentRequests:
         status: RequestStatus = "open" if task.is_open else "received" if task.status == "completed" else "over"
         over = DocumentRequest(
             correlation_id, aggregate.id, True, task.number, "over" if state.is_over else status, "", state.subject,
-            (task.by, *task.behind), task.attempt, task.expires_at, task.expected, task.received,
+            (task.by, *task.behind), task.created_at, task.attempt, task.expires_at, task.expected, task.received,
         )  # fmt: skip
         if over.status == "over" or task.visit != state.visit or state.is_erased:
             return msgspec.structs.replace(over, status="over")
@@ -166,10 +168,11 @@ class DocumentRequests:
         if not args or args.get("correlation_id") or attempt != str(int(attempt)):
             raise no_request(correlation_id)
         waits = found.status == "parked" and any(each.status == WAITING for each in found.tokens)
+        waits = waits or found.status in ("pending", "ready", "running")
         status: RequestStatus = "open" if waits else "received" if found.status == "completed" else "over"
         due = next((each.due for each in found.tokens if each.status == WAITING), 0)
         request = DocumentRequest(
-            correlation_id, aggregate.id, False, step, status, "", "", state.askers, int(attempt), due
+            correlation_id, aggregate.id, False, step, status, "", "", state.askers, state.started_at, int(attempt), due
         )  # fmt: skip
         request = _with_args(request, self._documents.type(args["document_type"]), args, "")
         return request if await self.attempt_of(request) == request.attempt else _over(request)
@@ -283,7 +286,7 @@ def _over(request: DocumentRequest) -> DocumentRequest:
 
 def _takes_more(state: Document) -> bool:
     """Whether the next version is one of this document: nothing came so far, or what came was rejected."""
-    return not state.erased_at and (not state.versions or state.status == "rejected")
+    return not state.erased_at and state.takes_more
 
 
 def _is_same(version: Version, given: Submission, data: bytes | None) -> bool:

@@ -11,7 +11,7 @@ import msgspec
 from perdure.app.documents.references import SCHEMES
 from perdure.documents.machine.document_machine import DocumentMachine
 from perdure.documents.machine.document_state import Document, Version
-from perdure.errors import QuarantinedError, RejectedError
+from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.sources import parse_id
 
@@ -56,6 +56,14 @@ class ShownDocuments:
         if scheme == "version" and words and words[0].isdecimal():
             return _version(next((each for each in state.versions if each.number == int(words[0])), None))
         return (len(state.versions), state.superseded_by, *_version(state.current))
+
+
+async def check_document(runtime: Runtime, tenant: str, reference: str) -> None:
+    """Refuse a reference to a document or version that the tenant has not; without document types none is checked."""
+    told = await ShownDocuments(runtime)._told(tenant, reference) if runtime.catalogue.documents else ()
+    if ABSENT[0] in told:
+        hint = "Store it first, and send what that answers."
+        raise RejectedError(Rejection("not_found", "find", "document", reference[:200], "there is none here", hint))
 
 
 def references_in(data: Any) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import date, timedelta
 from typing import Any
 
@@ -23,8 +23,11 @@ MAX_NAME = 200
 MAX_WORD = 200
 """Letters of a source, of an id elsewhere and of a note."""
 MAX_NOTE = 2000
+WAIVER = "waiver"
+"""The source of a version that is a waiver, and the field of its data with the reason."""
 _EPOCH = date(1970, 1, 1)
 DayAfter = Callable[[BusinessDays, date], date]
+HeldBack = Callable[[str, bytes], Awaitable[str]]
 
 
 class Submission(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,9 +56,10 @@ class Checked(msgspec.Struct, frozen=True):
 class SubmissionChecks:
     """Checks submissions of one platform."""
 
-    def __init__(self, blobs: Blobs, day_after: DayAfter) -> None:
-        """`day_after` counts business days."""
+    def __init__(self, blobs: Blobs, day_after: DayAfter, held: HeldBack) -> None:
+        """`day_after` counts business days; `held` tells why content is kept from everybody."""
         self._blobs = blobs
+        self._held = held
         self._day_after = day_after
         self._schemas: dict[str, CompiledSchema] = {}
 
@@ -65,6 +69,8 @@ class SubmissionChecks:
         blob, parts = (None, None) if not given.blob else await self._blob(type, tenant, given)
         if data is None and blob is None:
             raise refused(type.name, "it holds neither data nor a file", "A version needs content.")
+        if given.source == WAIVER:
+            raise refused(type.name, f"its source is '{WAIVER}'", "A waiver is made by `document.waive` alone.")
         name = safe_name(given.name)
         details = cargo_of({"name": name, "source_ref": _word("source_ref", given.source_ref, type.name)})
         valid_from, valid_until = self._validity(type, given, now)
@@ -83,6 +89,16 @@ class SubmissionChecks:
         cargoes = [each for each in (details, data, parts) if each is not None]
         texts = [each.data for each in (details, data) if each is not None]
         return Checked(version, [(each.hash, each.data) for each in cargoes], texts)
+
+    def waiver(self, type: DocumentType, reason: str, given: Submission, now: Micros) -> Checked:
+        """The version by which people do without a document: the reason stands in place of data and file."""
+        details, data = cargo_of({"name": "", "source_ref": ""}), cargo_of({WAIVER: reason})
+        valid_from, valid_until = self._validity(type, given, now)
+        version = NewVersion(
+            details=details.hash, data=data.hash, source=WAIVER, valid_from=valid_from, valid_until=valid_until,
+            correlation=_word("correlation_id", given.correlation_id, type.name),
+        )  # fmt: skip
+        return Checked(version, [(each.hash, each.data) for each in (details, data)], [details.data, data.data])
 
     def schema(self, type: DocumentType, which: str) -> CompiledSchema | None:
         """The compiled schema of a type's data or extracted fields."""
@@ -129,6 +145,8 @@ class SubmissionChecks:
         if stored is None:
             fact, hint = f"no content is stored as '{given.blob}'", "Upload the file first, and name what that answers."
             raise refused(type.name, fact, hint, "not_found")
+        if not type.scan and (fact := await self._held(tenant, hash)):
+            raise refused(type.name, fact, "Hand it in as a document of a type that is scanned.", "blocked")
         media_type = checked_media_type(type, stored, given.media_type)
         parts = cargo_of([digest_text(each) for each in stored.parts])
         return Blob(stored.hash, stored.size, media_type, parts.hash), parts

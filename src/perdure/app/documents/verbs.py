@@ -13,10 +13,16 @@ import msgspec
 from msgspec.structs import replace
 
 from perdure.app.documents.documents import Documents
+from perdure.app.documents.request_delivery import VERB, with_delivery_verb
+from perdure.app.documents.requests import SOLICIT, DocumentRequests
 from perdure.app.documents.submissions import Submission
 from perdure.app.documents.views import DocumentView
+from perdure.app.documents.waivers import Waivers
 from perdure.errors import BusinessError, RejectedError, SchemaViolationError
 from perdure.journal import Origin
+from perdure.lifecycles.machine.state import correlation_id
+from perdure.lifecycles.recovery import PARENT as LIFECYCLE
+from perdure.runbooks.machine.state import Runbook
 from perdure.sources import parse_id
 from perdure.verbs import Call, Catalogue, HandlerRegistry
 from perdure.verbs.loader import load_text
@@ -57,6 +63,22 @@ DEFINITIONS = """
     - {name: valid-from, type: date}
     - {name: valid-to, type: date}
   execution: {kind: sync, effects: external}
+- name: document.solicit
+  description: Ask for a document by a channel, and wait until it came or was verified
+  sentences: {step: ["Ask {subject-entity-id} for a {document-type}"]}
+  metadata: {creates_pending_task: true}
+  args:
+    - {name: subject-entity-id, type: string, required: true}
+    - {name: document-type, type: string, required: true}
+    - {name: channel, type: string}
+    - {name: to, type: string}
+    - {name: message, type: string}
+    - {name: language, type: string}
+    - {name: until, type: string, valid_values: [received, verified]}
+    - {name: max-attempts, type: integer}
+    - {name: callback-url, type: string}
+    - {name: correlation-id, type: string}
+  execution: {kind: durable, policy: {timeout: P90D}}
 - name: document.verify
   description: Take the newest version of a document, or the one named, as evidence
   consequence: requires_confirmation
@@ -82,6 +104,16 @@ DEFINITIONS = """
     - {name: document-id, type: string, required: true}
     - {name: by, type: string, required: true}
     - {name: note, type: string}
+  execution: {kind: sync, effects: external}
+- name: document.waive
+  description: Do without a document, for a reason
+  consequence: requires_confirmation
+  args:
+    - {name: subject-entity-id, type: string, required: true}
+    - {name: document-type, type: string, required: true}
+    - {name: reason, type: string, required: true}
+    - {name: valid-to, type: date}
+    - {name: correlation-id, type: string}
   execution: {kind: sync, effects: external}
 - name: document.find
   description: Find documents by subject, type, status and words
@@ -109,7 +141,8 @@ def with_document_verbs(catalogue: Catalogue) -> Catalogue:
     """The catalogue with the verbs of documents, where it declares types; verbs of the project stay as they are."""
     if not catalogue.documents:
         return catalogue
-    return catalogue.with_verbs(verb.definition for verb in load_text(DEFINITIONS, DOCUMENT_FILE).every_version())
+    own = load_text(DEFINITIONS, DOCUMENT_FILE).every_version()
+    return with_delivery_verb(catalogue.with_verbs(verb.definition for verb in own))
 
 
 DOCUMENT_FILE = "<documents>"
@@ -128,11 +161,14 @@ class DocumentVerbs:
             verb = self._runtime.catalogue.find(name)
             if verb is not None and verb.definition.file == DOCUMENT_FILE:
                 registry.bind(name, _told(handler))
+        if self._runtime.catalogue.find(VERB) is not None:
+            registry.bind(VERB, self._runtime.deliveries)
 
     def _handlers(self) -> dict[str, Handler]:
         return {
             "document.create": self.create, "document.receive": self.receive, "document.verify": self.verify,
             "document.reject": self.reject, "document.supersede": self.supersede, "document.find": self.find,
+            SOLICIT: self.solicit, "document.waive": self.waive,
         }  # fmt: skip
 
     async def _documents(self, call: Call) -> Documents:
@@ -158,6 +194,19 @@ class DocumentVerbs:
         given = _submission(call.args)
         return _result(await documents.receive(call.args["document_id"], given, key=call.idempotency_key))
 
+    async def solicit(self, call: Call) -> dict[str, Any]:
+        """Send the first request; the call waits after that. A correlation id comes from a lifecycle alone."""
+        runtime, given = self._runtime, call.args.get("correlation_id", "")
+        state: Runbook = (await runtime.kernel.read(parse_id(call.call_id), Origin(call.tenant, call.principal))).state
+        if given and state.parent != f"{LIFECYCLE}:{given}":
+            # Whoever can ask could otherwise have a token for the request of somebody else sent to themselves.
+            raise BusinessError("request.foreign", f"'{given[:200]}' is the request of somebody else.")
+        step = call.step_id.rpartition(":")[2]
+        desk = DocumentRequests(runtime, Origin(call.tenant, call.principal))
+        request = await desk.find(given or correlation_id(call.call_id, SOLICIT, step, 1))
+        await runtime.deliveries.begin(request, call.step_id, call.args, call.tenant)
+        return {}
+
     async def verify(self, call: Call) -> dict[str, Any]:
         args, documents = call.args, await self._documents(call)
         if args.get("verified_by", call.principal) != call.principal:
@@ -179,6 +228,14 @@ class DocumentVerbs:
             args["document_id"], args["by"], args.get("note", ""), is_verb=True
         )
         return _result(held)
+
+    async def waive(self, call: Call) -> dict[str, Any]:
+        args, documents = call.args, await self._documents(call)
+        waived = await Waivers(self._runtime, documents.origin).waive(
+            args["document_type"], args["subject_entity_id"], args["reason"], valid_to=args.get("valid_to", ""),
+            correlation_id=args.get("correlation_id", ""), is_verb=True,
+        )  # fmt: skip
+        return _result(waived)
 
     async def find(self, call: Call) -> dict[str, Any]:
         args = call.args

@@ -119,13 +119,16 @@ class CallDesk(Desk):
         return await self._performer.ask(calls.retry_call, calls.RetryCall(id, confirm, phrase), seen=seen)
 
     async def resolve(
-        self, id: str, result: Any = None, *, error: str | None = None, reason: str = "", seen: int | None = None
-    ) -> CallView | InstanceView:
+        self, id: str, result: Any = None, *, error: str | None = None, reason: str = "", seen: int | None = None,
+        confirm: str = "", phrase: str = "",
+    ) -> CallView | InstanceView:  # fmt: skip
         """End by hand what an incident stopped, with a result or an error.
 
         For a call that a process carries, the stuck task ends with that result, or with an error of that code.
+        For whoever comes through a server, a called process that has become graver needs `confirm`.
         """
-        return await self._performer.ask(calls.resolve_call, ResolveCall(id, result, error, reason), seen=seen)
+        request = ResolveCall(id, result, error, reason, confirm, phrase)
+        return await self._performer.ask(calls.resolve_call, request, seen=seen)
 
     async def amend(
         self, id: str, data: Any = None, *, reason: str = "", target: Literal["input", "result"] = "input",

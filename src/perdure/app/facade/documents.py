@@ -77,6 +77,13 @@ class DocumentDesk(Desk):
         """Let another document take the place of this one."""
         return await self._performer.ask(operations.supersede_document, operations.SupersedeDocument(id, by, note))
 
+    async def waive(
+        self, type: str, subject: str, reason: str, *, valid_to: str = "", correlation_id: str = ""
+    ) -> DocumentView:
+        """Do without a document, for a reason; where its type asks for four eyes, until a second person agrees."""
+        request = operations.WaiveDocument(type, subject, reason, valid_to, correlation_id)
+        return await self._performer.ask(operations.waive_document, request)
+
     async def find(
         self, *, subject: str = "", type: str = "", status: Any = "", correlation_id: str = "", text: str = "",
         limit: int = 50,

@@ -114,11 +114,14 @@ class InstanceDesk(Desk):
 
     async def resolve(
         self, id: str, token: int | None = None, *, data: Mapping[str, Any] | None = None, flags: Flags | None = None,
-        error: str = "", reason: str = "", seen: int | None = None,
+        error: str = "", reason: str = "", seen: int | None = None, confirm: str = "", phrase: str = "",
     ) -> InstanceView:  # fmt: skip
-        """End by hand what an incident stopped: as if it had completed with these, or with a business error's code."""
+        """End by hand what an incident stopped: as if it had completed with these, or with a business error's code.
+
+        For whoever comes through a server, a called process that has become graver needs `confirm`, as its start does.
+        """
         brought = dict(data) if data is not None else None
-        request = ResolveInstance(id, token, brought, dict(flags or {}), error, reason)
+        request = ResolveInstance(id, token, brought, dict(flags or {}), error, reason, confirm, phrase)
         return await self._performer.ask(instances.resolve_instance, request, seen=seen)
 
     async def erase(self, id: str, reason: str, *, seen: int | None = None) -> InstanceView:

@@ -1,4 +1,4 @@
-"""The retry of incidents of an instance, confirmed where a process that it calls has become graver."""
+"""The retry and the end by hand of incidents, confirmed where a process that is called has become graver."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def retry_tokens(
     A call of a process that is graver than the start of the instance was agreed to for is confirmed as its start is.
     """
     aggregate = await context.runtime.instances.read(id, context.origin)
-    agreed = await _agreed_to(context, aggregate, token, confirm, phrase)
+    agreed = await confirm_graver(context, aggregate, token, "retry", confirm, phrase)
     for each in stuck_tokens(aggregate, token):
         aggregate = await context.runtime.engine.retry_incident(
             id, each, context.origin, flags=flags, reason=reason, agreed=agreed
@@ -33,10 +33,18 @@ async def retry_tokens(
     return aggregate
 
 
-async def _agreed_to(
-    context: Context, aggregate: Aggregate, token: int | None, confirm: str, phrase: str
+async def confirm_graver(
+    context: Context,
+    aggregate: Aggregate,
+    token: int | None,
+    act: Literal["retry", "resolve"],
+    confirm: str,
+    phrase: str,
 ) -> ConsequenceTier | Literal[""]:
-    """The consequence that whoever asks agrees to; empty where no call has become graver."""
+    """The consequence that whoever asks agrees to; empty where no call has become graver.
+
+    Who ends such a call by hand says what came of something grave: that is confirmed as its retry is.
+    """
     nodes = [aggregate.state.nodes.get(each) for each in stuck_tokens(aggregate, token)]
     stuck = [node for node in nodes if node is not None and node.incident and node.incident.code == GRAVER_CALL]
     if not stuck:
@@ -45,8 +53,9 @@ async def _agreed_to(
     calls = dict.fromkeys(getattr(elements[node.element], "process", "") for node in stuck)
     starts = [await context.perdure.processes.start_of(each, None) for each in calls]
     if not context.is_owner:
-        plan = plan_of_starts(context.perdure, starts, {"instance": id_text(aggregate.id), "tokens": len(stuck)})
-        await check_confirmed(plan, context.principal, confirm, phrase, else_hint="A person can retry it.")
+        what = {"instance": id_text(aggregate.id), "tokens": len(stuck), "act": act}
+        plan = plan_of_starts(context.perdure, starts, what)
+        await check_confirmed(plan, context.principal, confirm, phrase, else_hint=f"A person can {act} it.")
         await use_confirmation(context.perdure, context.principal, plan, confirm, context.idempotency_key)
     return max((each.consequence.tier for each in starts), key=tier_rank)
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from perdure.app.documents.shown_documents import PREFIXES, check_document
 from perdure.app.lifecycles.lifecycle_verbs import LifecycleVerbs
 from perdure.app.lifecycles.status import StatusBuilder, call_text, item_of, task_view
 from perdure.app.lifecycles.views import (
@@ -43,7 +44,7 @@ from perdure.lifecycles.machine.names import UnknownName
 from perdure.lifecycles.machine.state import Instance
 from perdure.lifecycles.ports import FROM_THE_NEWEST
 from perdure.lifecycles.recovery import call_id
-from perdure.lifecycles.task_results import TaskResult
+from perdure.lifecycles.task_results import TaskResult, check_result
 from perdure.moments import iso
 from perdure.payload import digest_text
 from perdure.sources import Id, id_text, parse_id
@@ -76,7 +77,7 @@ class LifecycleOperations:
         self._origin = origin
         self._instances = runtime.lifecycles
         self._definitions = runtime.lifecycles.definitions
-        self._status = StatusBuilder(runtime.lifecycles, runtime.sources)
+        self._status = StatusBuilder(runtime.lifecycles, runtime.sources, runtime.deliveries.of_instance)
         self.verbs = LifecycleVerbs(runtime, origin)
 
     # --- instances -----------------------------------------------------------------------------------------------
@@ -187,6 +188,10 @@ class LifecycleOperations:
 
     async def receive(self, result: TaskResult) -> TaskReceipt:
         await self._check_brought(result)
+        check_result(result, self._origin.tenant)
+        for each in result.all_items():
+            if each.cargo_ref.startswith(PREFIXES):
+                await check_document(self._runtime, self._origin.tenant, each.cargo_ref)
         receipt = await self._instances.receive(result, self._origin)
         state: Instance = receipt.aggregate.state
         task = state.task(result.correlation_id)

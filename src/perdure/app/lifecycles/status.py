@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+from perdure.app.documents.delivery_view import DeliveryView
 from perdure.app.lifecycles.views import (
     ActionView,
     BlockerView,
@@ -40,12 +42,16 @@ from perdure.sources import Sources, id_text
 from perdure.verbs.sexpr import write
 from perdure.verbs.sexpr.forms import Argument, CallForm, ListForm, Literal, MapForm, Program, Value
 
+Deliveries = Callable[[Aggregate], Awaitable[dict[int, list[DeliveryView]]]]
+"""What was sent for the pending tasks of an instance, by their numbers."""
+
 
 class StatusBuilder:
     """Reads an instance, its definition and its facts, and says where it stands."""
 
-    def __init__(self, instances: LifecycleInstances, sources: Sources) -> None:
+    def __init__(self, instances: LifecycleInstances, sources: Sources, deliveries: Deliveries) -> None:
         self._instances = instances
+        self._deliveries = deliveries
         self._sources = sources
 
     async def of(self, aggregate: Aggregate) -> LifecycleStatus:
@@ -59,13 +65,15 @@ class StatusBuilder:
             facts = await self._facts(aggregate, definition, names)
             judged = judge_state(table, definition, state.state, names, facts, self._sources.now())
         own = definition.state(state.state)
+        sent = await self._deliveries(aggregate)
+        tasks = [task_view(each, sent.get(each.number)) for each in state.tasks]
         return LifecycleStatus(
             id_text(aggregate.id), state.lifecycle, state.number, state.subject, state.state,
             own.description if own is not None else "", state.status, _progress(definition, state, judged),
             state.is_overdue, _time(state.started_at), state.started_by, _time(state.entered_at),
             iso(state.ended_at) if state.ended_at else None, _blockers(state, judged, names),
             [_requirement(each, judgement) for each, judgement in judged.requirements],
-            _transitions(state, judged), _actions(definition, state, names), [task_view(each) for each in state.tasks],
+            _transitions(state, judged), _actions(definition, state, names), tasks,
             [_move(each) for each in state.history],
             StuckView(state.stuck.code, state.stuck.text, _time(state.stuck.at)) if state.stuck is not None else None,
             aggregate.version, _migration(state.proposal),
@@ -94,11 +102,11 @@ def item_of(id: bytes, state: Instance) -> LifecycleItem:
     )  # fmt: skip
 
 
-def task_view(task: Task) -> PendingTaskView:
+def task_view(task: Task, deliveries: list[DeliveryView] | None = None) -> PendingTaskView:
     return PendingTaskView(
         task.correlation_id, task.key, task.blocker, task.verb, task.status, task.attempt, _time(task.created_at),
         task.by, iso(task.expires_at) if task.expires_at else None, task.expected, task.received, task.failed,
-        list(task.cargo), task.error, task.number,
+        list(task.cargo), task.error, task.number, deliveries or [],
     )  # fmt: skip
 
 

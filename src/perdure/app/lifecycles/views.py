@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from perdure.app.documents.delivery_view import DeliveryView
+
 
 class CallText(msgspec.Struct, frozen=True):
     """A call that can be made as it stands; `text` is its S-expression."""
@@ -34,6 +36,8 @@ class PendingTaskView(msgspec.Struct, frozen=True):
     error: str
     number: int = 0
     """By which it is retried."""
+    deliveries: list[DeliveryView] = []
+    """What was sent to ask for it."""
 
 
 class BlockerView(msgspec.Struct, frozen=True):

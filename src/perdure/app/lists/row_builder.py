@@ -98,7 +98,7 @@ class Rows:
     async def _call_title(self, aggregate: Aggregate) -> str:
         state: Runbook = aggregate.state
         step = state.steps[0]
-        verb = self._runtime.catalogue.find(step.verb, step.version)
+        verb = self._runtime.conductor.texts.shown(step)
         if verb is None:
             return step.verb
         data = None

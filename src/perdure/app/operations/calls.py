@@ -67,12 +67,17 @@ class CancelCall(Request, frozen=True):
 
 
 class ResolveCall(Request, frozen=True):
-    """How a stuck call ends: with a `result`, or with the code of an `error`."""
+    """How a stuck call ends: with a `result`, or with the code of an `error`.
+
+    It is confirmed where its process calls one that has become graver.
+    """
 
     id: Id
     result: Any = None
     error: str | None = None
     reason: str = ""
+    confirm: str = ""
+    phrase: str = ""
 
 
 class AmendCall(Request, frozen=True):
@@ -161,7 +166,7 @@ async def resolve_call(context: Context, request: ResolveCall) -> CallView | Ins
     perdure = context.perdure
     aggregate = await context.runtime.kernel.read(parse_id(request.id), context.origin)
     await check_added(perdure, context.principal, await perdure.data_verbs.answered(aggregate), request.result)
-    return await operator_interventions.resolve(context, request.id, request.result, request.error, request.reason)
+    return await operator_interventions.resolve(context, request)
 
 
 @operation("call.read", Route("GET", "/calls/{id}/amendments"), tag=TAG, scope=EVERY_VERB_OF_ID)

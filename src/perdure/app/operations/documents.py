@@ -26,6 +26,7 @@ from perdure.app.documents.views import (
     reason_view,
     type_view,
 )
+from perdure.app.documents.waivers import Waivers
 from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Reached, Request, Route, operation
 from perdure.app.operations.request_fields import ById, Id, Nothing, Number, Paged, Query, Word
@@ -59,6 +60,7 @@ def _verb(name: str) -> Reached:
 
 FIND, CREATE, RECEIVE, VERIFY = map(_verb, ("document.find", "document.create", "document.receive", "document.verify"))
 REJECT, SUPERSEDE, ERASE = map(_verb, ("document.reject", "document.supersede", "document.erase"))
+WAIVE = _verb("document.waive")
 
 
 class ListDocuments(Paged, frozen=True):
@@ -138,6 +140,16 @@ class SupersedeDocument(Request, frozen=True):
     id: Id
     by: Id
     note: Note = ""
+
+
+class WaiveDocument(Request, frozen=True):
+    """The type and the subject of a document that is done without, and why."""
+
+    type: TypeName
+    subject: Subject
+    reason: Note
+    valid_to: Day = ""
+    correlation_id: Word = ""
 
 
 class ReadVersion(Request, frozen=True):
@@ -301,6 +313,15 @@ async def reject_document(context: Context, request: RejectVersion) -> DocumentV
 async def supersede_document(context: Context, request: SupersedeDocument) -> DocumentView:
     """Let another document of the same subject and type take the place of this one."""
     return await context.perdure._documents.supersede(request.id, request.by, request.note)
+
+
+@operation("document.waive", Route("POST", "/documents/waive"), tag=TAG, scope=WAIVE)
+async def waive_document(context: Context, request: WaiveDocument) -> DocumentView:
+    """Do without a document, for a reason. Groups are as its type declares; under four eyes a second person agrees."""
+    return await Waivers(context.runtime, context.origin).waive(
+        request.type, request.subject, request.reason, valid_to=request.valid_to,
+        correlation_id=request.correlation_id,
+    )  # fmt: skip
 
 
 @operation("document.erase", Route("POST", "/documents/{id}/erase"), tag=TAG, scope=ERASE)

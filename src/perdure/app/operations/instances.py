@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 from msgspec import Meta, field
 from msgspec.structs import replace
 
-from perdure.app.instances.incident_retry import retry_tokens, stuck_tokens
+from perdure.app.instances.incident_retry import confirm_graver, retry_tokens, stuck_tokens
 from perdure.app.instances.replay import DiagramView, marks_view, replay_instance
 from perdure.app.instances.views import InstanceView, incidents_of
 from perdure.app.lists.cursors import Page, check_state
@@ -158,7 +158,10 @@ class RetryInstance(Request, frozen=True):
 
 
 class ResolveInstance(Request, frozen=True):
-    """How a stuck token ends: as if it had completed with these data and flags, or with the code of an error."""
+    """How a stuck token ends: as if it had completed with these data and flags, or with the code of an error.
+
+    The end of a call of a process that has become graver is confirmed as its retry is.
+    """
 
     id: Id
     token: int | None = None
@@ -166,6 +169,8 @@ class ResolveInstance(Request, frozen=True):
     flags: Flags = field(default_factory=dict)
     error: str = ""
     reason: str = ""
+    confirm: str = ""
+    phrase: str = ""
 
 
 class EraseInstance(Request, frozen=True):
@@ -400,7 +405,9 @@ async def retry_instance(context: Context, request: RetryInstance) -> InstanceVi
 async def resolve_instance(context: Context, request: ResolveInstance) -> InstanceView:
     """End by hand what an incident stopped."""
     id, origin = request.id, context.origin
-    token = stuck_tokens(await context.runtime.instances.read(id, origin), request.token)[0]
+    aggregate = await context.runtime.instances.read(id, origin)
+    token = stuck_tokens(aggregate, request.token)[0]
+    await confirm_graver(context, aggregate, token, "resolve", request.confirm, request.phrase)
     found = await context.runtime.engine.resolve_incident(
         id,
         token,

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from perdure.app.documents.shown_documents import PREFIXES
 from perdure.app.lifecycles.views import (
     DeployedLifecycle,
     EntryView,
@@ -347,6 +348,9 @@ async def send_task_result(context: Context, request: SendTaskResult) -> TaskRec
     _, definition = await desk.definition_of(request.correlation_id.partition(":")[0])
     if context.is_narrow:
         context.check_all("task-result.send", await desk.verbs.of(definition))
+    pieces = (request.cargo_ref, *(each.cargo_ref for each in request.items))
+    if context.is_narrow and any(each.startswith(PREFIXES) for each in pieces):
+        context.check_all("document.read", ["document.find"])
     return await desk.receive(
         TaskResult(
             request.correlation_id, request.status, request.cargo_type, request.cargo_ref, request.error,

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from perdure.access.signed_tokens import RequestName, request_token
+from perdure.app.documents.delivery_view import DeliveryView
 from perdure.app.documents.requests import DocumentRequest, DocumentRequests
 from perdure.app.documents.submissions import Submission
 from perdure.app.operations.operation import Context, Request, Route, operation
@@ -96,6 +97,8 @@ class RequestView(msgspec.Struct, frozen=True):
     expected: int = 1
     received_count: int = 0
     received: list[ReceivedView] = []
+    deliveries: list[DeliveryView] = []
+    """What was sent to ask for it; the client is not told."""
 
 
 class RequestReceipt(msgspec.Struct, frozen=True):
@@ -152,6 +155,7 @@ async def show_request(context: Context, request: NameRequest) -> RequestView:
         await desk.last_reason(found) if found.status == "open" else "", type.name, list(type.media_types),
         type.max_bytes if type.media_types else 0, type.data_schema, iso(found.due or None), found.attempt,
         found.expected, found.received, [_received(version) for _, version in found.versions],
+        await _deliveries(context, found),
     )  # fmt: skip
 
 
@@ -214,6 +218,12 @@ async def _submitted(context: Context, found: DocumentRequest, given: Submission
         found.correlation_id, held.status, held.version.number, what.at, what.media_type, what.size, given.name,
         found.expected, held.received,
     )  # fmt: skip
+
+
+async def _deliveries(context: Context, found: DocumentRequest) -> list[DeliveryView]:
+    if context.principal.via == "wait" and not context.is_owner:
+        return []
+    return await context.runtime.deliveries.views(context.origin.tenant, found.asked_at, found.correlation_id)
 
 
 def _received(version: Version) -> ReceivedView:

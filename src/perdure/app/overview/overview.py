@@ -19,6 +19,8 @@ from perdure.bpmn.machine.state import Instance
 from perdure.errors import QuarantinedError, RejectedError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
+from perdure.lifecycles.instances import KIND as LIFECYCLE
+from perdure.lifecycles.machine.lifecycle_machine import status_text
 from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
 from perdure.sources import iso
 
@@ -56,10 +58,11 @@ class Stuck(msgspec.Struct, frozen=True):
 
 
 class Running(msgspec.Struct, frozen=True):
-    """What has not ended, by state."""
+    """What has not ended: runbooks and instances by state, lifecycles by definition."""
 
     runbooks: dict[str, int]
     instances: dict[str, int]
+    lifecycles: dict[str, int] = {}
 
 
 class Hour(msgspec.Struct, frozen=True):
@@ -90,6 +93,8 @@ class Overview(msgspec.Struct, frozen=True):
     at: str
     counted_to: int = COUNTED_TO
     counted_to_hourly: int = MOST_PER_HOUR
+    documents_to_verify: int | None = None
+    """Documents with a version that nobody has decided on; None for a key that reaches some verbs only."""
 
 
 class Glance:
@@ -112,8 +117,9 @@ class Glance:
         running = await self._counts.remembered(("running", tenant), self._running)
         hours = await self._counts.remembered(("hours", tenant), self._hours)
         waits = await self._counts.remembered(("waits", tenant), self._waits)
-        now = iso(self._runtime.sources.now()) or ""
-        return Overview(needs_me, Stuck(incidents, dead, overdue, damaged), running, hours, waits, now)
+        papers = await self._counts.remembered(("papers", tenant), self._to_verify)
+        now, stuck = iso(self._runtime.sources.now()) or "", Stuck(incidents, dead, overdue, damaged)
+        return Overview(needs_me, stuck, running, hours, waits, now, documents_to_verify=papers)
 
     async def _reached(self) -> Overview:
         """What a narrowed key sees: counts of what its lists show, up to one page of each, and no throughput."""
@@ -150,7 +156,24 @@ class Glance:
         instances = {
             state: await self._lists.count_aggregates(self._tenant, INSTANCE, state, COUNTED_TO) for state in ACTIVE
         }
-        return Running(_some(runbooks), _some(instances))
+        return Running(_some(runbooks), _some(instances), _some(await self._lifecycles()))
+
+    async def _lifecycles(self) -> dict[str, int]:
+        """Active instances of each lifecycle: those in a state that does not end one, of whichever version."""
+        found, definitions = {}, self._runtime.lifecycles.definitions
+        for each in await definitions.all(self._origin):
+            versions = [await definitions.load(each.lifecycle, one.hash, self._tenant) for one in each.versions]
+            states = {state.name for version in versions for state in version.states if not state.is_terminal}
+            found[each.lifecycle] = min(COUNTED_TO, sum([await self._in_state(each.lifecycle, one) for one in states]))
+        return found
+
+    async def _in_state(self, lifecycle: str, state: str) -> int:
+        return await self._lists.count_aggregates(self._tenant, LIFECYCLE, status_text(lifecycle, state), COUNTED_TO)
+
+    async def _to_verify(self) -> int:
+        count = self._runtime.store.documents.count_to_verify
+        types = self._runtime.catalogue.documents
+        return min(COUNTED_TO, sum([await count(self._tenant, each, COUNTED_TO) for each in types]))
 
     async def _runbooks(self, state: str) -> int:
         plans = await self._lists.count_runbooks(self._tenant, True, state, COUNTED_TO)

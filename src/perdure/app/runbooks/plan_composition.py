@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
@@ -50,6 +50,14 @@ class Composition(msgspec.Struct, frozen=True):
             raise RejectedError(Rejection("invalid", "compose", "runbook", "", fact))
 
 
+def check_words(form: str, reevaluate: str) -> None:
+    """Refuse words that nobody knows: they would be passed over, and the runbook be another than was meant."""
+    for name, word, known in (("form", form, get_args(Form)), ("reevaluate", reevaluate, get_args(Reevaluate))):
+        if word not in known:
+            fact = f"{name} is {word!r}"
+            raise RejectedError(Rejection("invalid", "compose", "runbook", "", fact, f"Write {' or '.join(known)}."))
+
+
 def plan_of(catalogue: Catalogue, what: Composition, after: Plan | None = None) -> Plan:
     """The plan of it; ProgramError with everything that is wrong with it."""
     # Only who composes waits for the compiler.
@@ -57,6 +65,7 @@ def plan_of(catalogue: Catalogue, what: Composition, after: Plan | None = None) 
     from perdure.runbooks.language.json_calls import calls_from_json  # noqa: PLC0415
 
     what.check()
+    check_words(what.form, what.reevaluate)
     if what.calls is not None:
         plan = compile_calls(calls_from_json(what.calls), catalogue, variables=what.variables, after=after)
     else:

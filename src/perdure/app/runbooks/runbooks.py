@@ -13,6 +13,7 @@ from perdure.app.calls.outcome_wait import wait_for
 from perdure.app.calls.views import EventView
 from perdure.app.facade.performer import Performer
 from perdure.app.facade.runbooks import RunbookDesk
+from perdure.app.runbooks.plan_composition import check_words
 from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runbooks.views import PlanView, RunbookView, plan_view
 from perdure.app.runtime import Runtime
@@ -63,6 +64,7 @@ class RunbookOperations(RunbookDesk):
         """
         from perdure.runbooks.language.compiler import compile_program, reevaluated  # noqa: PLC0415  who compiles
 
+        check_words(form, reevaluate)
         named = {"file": file} if file else {}
         catalogue = self._runtime.catalogue
         plan = compile_program(program, catalogue, form=form, variables=variables or {}, after=after, **named)
@@ -117,6 +119,7 @@ class RunbookOperations(RunbookDesk):
     def _planned(
         self, program: str | Plan, variables: Mapping[str, Any] | None, form: Form, reevaluate: Reevaluate
     ) -> Plan:
+        check_words(form, reevaluate)
         if isinstance(program, str):
             return self.compile(program, variables=variables, form=form, reevaluate=reevaluate)
         from perdure.runbooks.language.compiler import reevaluated  # noqa: PLC0415  only who compiles needs it

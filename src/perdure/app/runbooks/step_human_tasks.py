@@ -28,7 +28,7 @@ async def unseen_tasks(context: Context, aggregate: Aggregate, number: int) -> t
         place = f"step:{carried_as(id_text(aggregate.id), number, step)}"
         id, process = child_id(aggregate.tenant, place), step.carrier.process
         return await tasks_of_instance(runtime.instances, id, origin, process=process, askers=state.askers)
-    verb = runtime.catalogue.find(step.verb, step.version) if step.verb else None
+    verb = runtime.conductor.texts.shown(step) if step.verb else None
     if verb is None:
         return ()
     if verb.execution.process:

@@ -96,8 +96,11 @@ class RunbookView(msgspec.Struct, frozen=True):
         return self.state in ("completed", "failed", "cancelled")
 
     def step(self, name: str | int) -> StepView:
-        """A step by its name or number."""
-        return next(each for each in self.steps if name in (each.name, each.number))
+        """A step by its name or number; KeyError when there is none."""
+        found = next((each for each in self.steps if name in (each.name, each.number)), None)
+        if found is None:
+            raise KeyError(name)
+        return found
 
 
 def call_of_step(view: RunbookView, verb: str, version: int) -> CallView:

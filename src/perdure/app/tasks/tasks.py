@@ -198,7 +198,7 @@ class TaskOperations(TaskDesk):
             fact, hint = "nothing is proposed there (any more)", "See `perdure tasks list` for open ones."
             raise RejectedError(Rejection("wrong_state", "accept", "task", key, fact, hint))
         step: Step = seen.aggregate.state.steps[number - 1]
-        verb = self._runtime.catalogue.find(step.verb, step.version)
+        verb = self._runtime.conductor.texts.shown(step)
         is_decision = verb is not None and verb.execution.decision and seen.aggregate.state.course is not None
         result = proposal.result if is_decision else proposal.data
         place = token_key(id_text(id), number, step.tokens[seen.token - 1])
@@ -345,7 +345,7 @@ class TaskOperations(TaskDesk):
 
     def _call_task(self, seen: Seen, now: Micros, number: int, has_form: bool, documents: bytes) -> TaskView:
         letters, step = id_text(seen.aggregate.id), seen.aggregate.state.steps[seen.number - 1]
-        verb = self._runtime.catalogue.find(step.verb, step.version)
+        verb = self._runtime.conductor.texts.shown(step)
         description = verb.definition.description if verb is not None else ""
         form = verb.definition.output_schema if verb is not None and has_form else None
         if has_form and not seen.token:

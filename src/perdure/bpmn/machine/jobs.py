@@ -26,6 +26,8 @@ MAX_INTERRUPTIONS = 5
 SECOND = 1_000_000
 EXHAUSTED = "job.retries_exhausted"
 CONTRACT = "job.contract"
+BUG = "handler.bug"
+"""The code of a failure whose message says already what to do."""
 UNCAUGHT = "error.uncaught"
 INTERRUPTED = "job.interrupted"
 
@@ -152,7 +154,8 @@ def _text(job: Job, failure: Failure, code: str) -> str:
     how = f"failed in {tries} attempt{'' if tries == 1 else 's'}" if code == EXHAUSTED else "broke its contract"
     said = failure.message.rstrip(": ")
     stop = "" if said.endswith((".", "!", "?")) else "."
-    return f"'{job.type}' {how}: {said}{stop} Mend the cause and retry, or resolve it by hand."
+    advice = "Or resolve it by hand." if failure.code == BUG else "Mend the cause and retry, or resolve it by hand."
+    return f"'{job.type}' {how}: {said}{stop} {advice}"
 
 
 def business(game: TokenGame, node: Node, failure: Failure) -> None:

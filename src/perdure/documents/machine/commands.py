@@ -81,6 +81,8 @@ class RecordExtraction(msgspec.Struct, frozen=True):
     extracted: bytes
     confidence: float
     is_settled: bool
+    by: str = ""
+    """The person who checked the fields; empty for a verb."""
 
 
 class FailExtraction(msgspec.Struct, frozen=True):

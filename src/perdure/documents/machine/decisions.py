@@ -158,7 +158,7 @@ def extract(id: bytes, state: Document, command: c.RecordExtraction, origin: Ori
     if found.extraction == "done":
         return Decision((), "replayed", keeps=False)
     entry = e.FieldsExtracted(
-        command.number, now, origin.principal, command.extracted, command.confidence, command.is_settled
+        command.number, now, command.by or origin.principal, command.extracted, command.confidence, command.is_settled
     )
     return Decision((entry,), "extracted")
 

@@ -20,6 +20,8 @@ from perdure.journal import BlobRow, Decision, DocumentRow, Notice, Origin, Reco
 from perdure.journal.facts import fact_key, fact_notice
 from perdure.journal.notice_routes import PREFIX, FactEvent, StepRoute
 
+PLATFORM = "perdure"
+"""Who records what verbs found."""
 EXPIRY, RETENTION = "expiry", "retention"
 TOLD = (
     e.DocumentCreated, e.VersionReceived, e.VersionVerified, e.VersionRejected, e.VersionExpired, e.VersionSuperseded,
@@ -201,8 +203,12 @@ def _changed(state: Document, entry: e.DocumentEntry) -> Document:
             return replace(state, versions=versions, superseded_by=entry.document, superseded_at=entry.at)
         case e.FieldsExtracted():
             done = "done" if entry.is_settled else "waiting"
+            # Who corrected the fields had a hand in what is to be verified, as who handed it in had.
+            behind = state.versions[entry.number - 1].behind
+            behind = behind if entry.by == PLATFORM or entry.by in behind else (*behind, entry.by)
             return _with(
-                state, entry.number, extracted=entry.extracted, confidence=entry.confidence, extraction=done
+                state, entry.number, extracted=entry.extracted, confidence=entry.confidence, extraction=done,
+                behind=behind,
             )  # fmt: skip
         case e.ExtractionFailed():
             return _with(state, entry.number, extraction="refused")

@@ -97,6 +97,11 @@ class Document(Compact, frozen=True):
         return verified or (self.versions[-1] if self.versions else None)
 
     @property
+    def takes_more(self) -> bool:
+        """Whether the next version is one of this document: nothing came so far, or what came was rejected."""
+        return not self.versions or self.status == "rejected"
+
+    @property
     def status(self) -> Status:
         if self.superseded_at:
             return "superseded"

@@ -61,9 +61,13 @@ class PinnedVerbs:
             return loaded
         return next((self.find(name, version, each) for each in self._bodies if short(each) == definition), None)
 
+    def shown(self, step: Step) -> Verb | None:
+        """The text that a step is pinned to, or the loaded one where that is not known here."""
+        return self.find(step.verb, step.version, step.definition) or self._catalogue.find(step.verb, step.version)
+
     def sentence(self, step: Step, args: dict[str, Any] | None) -> str:
         """A step in the words of the text it is pinned to, or of the loaded one where that is not known here."""
-        verb = self.find(step.verb, step.version, step.definition) or self._catalogue.find(step.verb, step.version)
+        verb = self.shown(step)
         return verb.sentence(args or {}) if verb is not None else ""
 
 

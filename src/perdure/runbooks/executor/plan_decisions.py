@@ -129,9 +129,9 @@ class Decisions:
 
 
 def _accepted(verb: Verb, args: Mapping[str, Any]) -> dict[str, Any]:
-    """Those arguments that a verb declares; all where it declares none."""
+    """Those arguments that a verb declares."""
     declared = verb.definition.input_schema.get("properties", {})
-    return {name: value for name, value in args.items() if name in declared or not declared}
+    return {name: value for name, value in args.items() if name in declared}
 
 
 def _check_decider(state: Runbook, added: Sequence[StepPlan]) -> None:

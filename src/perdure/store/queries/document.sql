@@ -65,6 +65,12 @@ FROM document WHERE tenant = :tenant AND number < :before AND number IN (
 ) AND (:subject = '' OR subject = :subject) AND (:type = '' OR type = :type) AND (:status = '' OR status = :status)
 ORDER BY number DESC LIMIT :most;
 
+-- name: count_documents_to_verify
+-- How many documents of a type hold a version that nobody has decided on, up to a bound.
+SELECT count(*) FROM (
+  SELECT 1 FROM document WHERE tenant = :tenant AND type = :type AND status = 'pending' AND version > 0 LIMIT :most
+) AS counted;
+
 -- name: tenants_of_blob
 -- The tenants with a document that needs a blob.
 SELECT DISTINCT tenant FROM document_blob WHERE hash = :hash ORDER BY tenant;

@@ -11,6 +11,7 @@ STORE = 8
 INTEGRITY = 9
 INTERNAL = 10
 NOT_YET = 11
+LATE = 12
 INTERRUPTED = 130
 QUARANTINED = "quarantined"
 """The state of a view after which a command ends with INTEGRITY."""
@@ -81,5 +82,6 @@ _OWN = (
     Exit(INTEGRITY, "integrity", "stored bytes are not what was written: quarantine, or findings of `audit verify`"),
     Exit(INTERNAL, "internal", "Perdure itself is at fault; `PERDURE_DEBUG=1` shows where"),
     Exit(NOT_YET, "not_yet", "the time given with `--timeout` ran out, the call goes on; or `prove` reached a bound"),
+    Exit(LATE, "late", "it came too late: what it was for has ended, so it was noted and not applied"),
     Exit(INTERRUPTED, "interrupted", "stopped by Ctrl-C"),
 )

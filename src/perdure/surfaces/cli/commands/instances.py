@@ -206,13 +206,16 @@ async def resolve(
     error: Annotated[str, typer.Option("--error", metavar="CODE", help="As if it had raised this.")] = "",
     flag: FlagWords = None,
     reason: Reason = "",
+    confirm: Confirm = "",
+    phrase: Phrase = "",
 ) -> None:
     """End by hand what an incident stopped: as if it had completed, or with a business error's code."""
     value = json_object("--data", data)
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        await perdure.instances.resolve(
-            id, token, data=value, flags=flag_values(flag or ()), error=error, reason=reason
+        act = partial(
+            perdure.instances.resolve, id, token, data=value, flags=flag_values(flag or ()), error=error, reason=reason
         )
+        await agreed(settings, perdure, act, confirm, phrase)
         await _show_at_rest(settings, perdure, id)
 
 

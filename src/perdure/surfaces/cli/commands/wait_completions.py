@@ -12,7 +12,7 @@ from perdure.surfaces.cli import output
 from perdure.surfaces.cli.argument_values import json_option
 from perdure.surfaces.cli.commands.calls import REST_SECONDS
 from perdure.surfaces.cli.error_output import usage
-from perdure.surfaces.cli.exit_codes import FAILED
+from perdure.surfaces.cli.exit_codes import FAILED, LATE
 from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import open_store
 from perdure.surfaces.cli.remote_server import is_remote
@@ -30,6 +30,8 @@ ANSWERS = {
     "late": ("… too late, noted in the journal", "yellow"),
     "dead_letter": ("✗ nobody waits for it, kept as a dead letter", "red"),
 }
+ENDS = {"dead_letter": FAILED, "late": LATE}
+"""The exit codes of answers that did not count."""
 
 
 async def complete(
@@ -64,8 +66,7 @@ async def complete(
         if receipt.call is not None and receipt.call.state == "executing" and _runs(perdure):
             await perdure.runbooks.rest(receipt.call.id, REST_SECONDS)
         await _show_receipt(settings, perdure, receipt)
-    if receipt.answer == "dead_letter":
-        raise typer.Exit(FAILED)
+    _end(receipt)
 
 
 def _runs(perdure: Any) -> bool:
@@ -93,7 +94,9 @@ async def progress(
 ) -> None:
     """Say how a wait goes: shown, never resumes anything."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
-        await _show_receipt(settings, perdure, await perdure.progress(key, text))
+        receipt = await perdure.progress(key, text)
+        await _show_receipt(settings, perdure, receipt)
+    _end(receipt)
 
 
 async def list_letters(
@@ -115,7 +118,9 @@ async def replay(
 ) -> None:
     """Deliver a dead letter again, perhaps under a corrected key."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
-        await _show_receipt(settings, perdure, await perdure.replay(message_id, key=key, instance=instance))
+        receipt = await perdure.replay(message_id, key=key, instance=instance)
+        await _show_receipt(settings, perdure, receipt)
+    _end(receipt)
 
 
 async def discard(
@@ -128,6 +133,12 @@ async def discard(
         await perdure.discard(message_id, reason)
     told = {"message_id": message_id, "answer": "discarded", "reason": reason}
     output.show(settings, told, lambda: f"✓ discarded {message_id}")
+
+
+def _end(receipt: Any) -> None:
+    """End with the code of what did not count."""
+    if (code := ENDS.get(receipt.answer)) is not None:
+        raise typer.Exit(code)
 
 
 async def _show_receipt(settings: Settings, perdure: Any, receipt: Any) -> None:

@@ -16,6 +16,7 @@ from perdure.app.lifecycles.views import (
     LifecycleStatus,
     LifecycleVersionView,
     MigrationPlan,
+    PendingTaskView,
     TransitionView,
 )
 from perdure.errors import Problem
@@ -36,7 +37,7 @@ def status_picture(status: LifecycleStatus) -> RenderableType:
     parts += [_blocker(each) for each in status.blockers]
     parts += [_transition(each) for each in status.transitions]
     parts += [Text(f"! {each.name}: {_doing(each)}", style="cyan") for each in status.actions]
-    parts += [Text(f"task {each.number} {each.correlation_id}: {each.status}", style="dim") for each in status.tasks]
+    parts += [_task(each) for each in status.tasks]
     title = Text.assemble((f"{status.lifecycle} v{status.version}", "bold"), (f"  {status.id}", "dim"))
     return Panel(Group(*parts), title=title, title_align="left", expand=False, padding=(0, 1))
 
@@ -54,6 +55,18 @@ def _blocker(blocker: BlockerView) -> RenderableType:
     if blocker.reason:
         lines.append(f"  {blocker.reason}")
     return Text("\n".join(lines), style="yellow")
+
+
+def _task(task: PendingTaskView) -> RenderableType:
+    lines = [f"task {task.number} {task.correlation_id}: {task.status}"]
+    for sent in task.deliveries:
+        to, at = f" to {sent.address}" if sent.address else "", f" at {sent.sent_at}" if sent.sent_at else ""
+        repeat = ", perhaps twice" if sent.is_possible_repeat else ""
+        why = f": {sent.error}" if sent.error else ""
+        lines.append(
+            f"  {sent.status} by {sent.channel}{to}{at}{repeat} (attempt {sent.attempts}, {sent.effect_id}){why}"
+        )
+    return Text("\n".join(lines), style="dim")
 
 
 def _transition(transition: TransitionView) -> RenderableType:

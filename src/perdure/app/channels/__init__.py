@@ -1,0 +1,1 @@
+"""Channels of a project: opened when they are first used."""

@@ -1,0 +1,10 @@
+-- name: put_outbox_message
+-- A message for whoever reads the table; under the same effect id it is the same row, also when it was taken before.
+INSERT INTO channel_outbox (tenant, effect_id, channel, recipient, correlation_id, body, created_at)
+VALUES (:tenant, :effect_id, :channel, :recipient, :correlation_id, :body, :created_at)
+ON CONFLICT (tenant, effect_id) DO NOTHING;
+
+-- name: outbox_messages
+-- Messages of a tenant in the order they were put.
+SELECT number, effect_id, channel, recipient, correlation_id, body FROM channel_outbox
+WHERE tenant = :tenant AND number > :after ORDER BY number LIMIT :most;
