@@ -184,6 +184,7 @@ WHOLE: dict[str, Any] = {
             "cargo": [],
             "error": "",
             "number": 1,
+            "deliveries": [],
         }
     ],
     "history": [
