@@ -198,6 +198,18 @@ class StoreUnavailableError(PerdureError):
     code = "store.unavailable"
 
 
+class EngineUnavailableError(StoreUnavailableError):
+    """The engine that carries an instance did not answer; the dispatch is kept and sent again."""
+
+    code = "engine.unavailable"
+
+
+class EngineSettingError(PerdureError):
+    """An engine's url means nothing, its package is missing, or its server lacks something that is needed."""
+
+    code = "engine.setting"
+
+
 class StoreSettingError(PerdureError):
     """A connection that would not be durable, a schema too new, or a url that means nothing."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -74,10 +75,10 @@ async def read(call: Call) -> dict[str, Any]:
 
 
 def bomb() -> bytes:
-    """A few kilobytes that unpack to fifty megabytes."""
+    """A few kilobytes that unpack to five megabytes."""
     held = BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("../../etc/passwd", b"\0" * 50_000_000)
+        archive.writestr(zipfile.ZipInfo("../../etc/passwd"), b"\0" * 5_000_000, zipfile.ZIP_DEFLATED)
     return held.getvalue()
 
 
@@ -163,7 +164,8 @@ async def test_an_archive_that_would_unpack_without_end(tmp_path: Path) -> None:
         events = (await olga.get(f"/api/documents/{made['id']}/events"))["items"]
         failed = next(each for each in events if each["entry"] == "ExtractionFailed")
         assert failed["data"]["code"] == "archive.too_large"
-        assert (await olga.ask("GET", f"/api/documents/{made['id']}/versions/1/blob")).content == bomb()
+        read = await olga.ask("GET", f"/api/documents/{made['id']}/versions/1/blob")
+        assert sha256(read.content).digest() == sha256(bomb()).digest()
 
 
 def test_archives_are_unpacked_within_bounds_whatever_they_say() -> None:

@@ -133,6 +133,7 @@ class Perdure(CallDesk, MessageDesk):
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
         blobs: str | Path = "",
+        engine: str = "embedded",
         task_list: str = "",
         bus: BusSettings | None = None,
         channels: ChannelSettings | None = None,
@@ -155,6 +156,7 @@ class Perdure(CallDesk, MessageDesk):
         `blobs` is the folder that files of documents are kept in, by default beside the store. `task_list` is the
         address of a human task in a task list elsewhere, `https://tasks.example.org/{key}`.
         `bus` names brokers; one is connected when it is first used.
+        `engine` carries processes: `embedded`, or `temporal://host:7233/namespace`.
         `channels` are the ways by which documents are asked for. The links that they carry lead to `public_url`, with
         tokens that the secret in `secret_file` signs: the one of the servers.
         """
@@ -176,6 +178,7 @@ class Perdure(CallDesk, MessageDesk):
         runtime = Runtime(
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
             sealer=sealer_for(url, seal_key_file, time, seal_every_seconds), blobs=str(blobs), guards=table,
+            engine=engine,
         )  # fmt: skip
         DocumentVerbs(runtime).bind(registry)
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
@@ -219,6 +222,7 @@ class Perdure(CallDesk, MessageDesk):
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
             "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,
             "calendars": config.calendars, "blobs": config.blobs, "bus": config.bus, "task_list": config.task_list,
+            "engine": config.engine,
             "channels": config.channels, "secret_file": config.server.secret_file,
             "public_url": config.server.public_url,
         }  # fmt: skip

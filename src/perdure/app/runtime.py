@@ -118,6 +118,7 @@ class Runtime:
         checks: Sequence[Check] | None = None,
         guards: GuardTable | None = None,
         blobs: str = "",
+        engine: str = "embedded",
     ) -> None:
         """`is_driven` when someone else moves the clock and calls the duties: no threads, no background tasks."""
         self.driver = driver
@@ -154,7 +155,9 @@ class Runtime:
         self.conductor.agent_policy.weigh = self.definitions.consequences.of_verb
         self.instances = InstanceReader(self.kernel, self.store, self.definitions)
         self.forms = Forms(self.instances, catalogue)
-        self.engine: Engine = open_engine(self.conductor, self.upkeep, self.store, self.instances, self.forms, sources)
+        self.engine: Engine = open_engine(
+            engine, self.conductor, self.upkeep, self.store, self.instances, self.forms, sources
+        )  # fmt: skip
         self.pasts = InstanceHistoryCache(self.instances)
         self.reviews = Reviews(catalogue, self.computations)
         self.packs = PackOperations()
@@ -239,6 +242,7 @@ class Runtime:
             if self.role == "worker":
                 await self.lease.reap()
             await self.upkeep.publish_definitions(serves=self.role == "worker")
+            await self.engine.open()
             self._begin_duties()
         except BaseException:
             await self.stop()
@@ -354,6 +358,7 @@ class Runtime:
         self._duties = []
         await self.tail.close()
         await self.conductor.finish_jobs(FINISH_SECONDS)
+        await self.engine.close()
         if self._renewing is not None:
             self._renewing.cancel()
             await asyncio.gather(self._renewing, return_exceptions=True)

@@ -27,6 +27,7 @@ from perdure.engine.deployment import Check as Check
 from perdure.engine.deployment import Deployment as Deployment
 from perdure.engine.deployment import Judged as Judged
 from perdure.engine.deployment import ProcessVersion as ProcessVersion
+from perdure.engine.engine_url import check_engine as check_engine
 from perdure.engine.instance import Flags as Flags
 from perdure.engine.instance import InstanceName as InstanceName
 from perdure.engine.instance import LifecycleEvent as LifecycleEvent

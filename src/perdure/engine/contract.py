@@ -36,6 +36,14 @@ class Engine(Protocol):
     @property
     def capabilities(self) -> Capabilities: ...
 
+    async def open(self) -> None:
+        """Begin to carry; EngineSettingError when the engine lacks what is needed."""
+        ...
+
+    async def close(self) -> None:
+        """Carry no more from this process; whatever is under way goes on elsewhere, or when it is opened again."""
+        ...
+
     async def deploy(
         self,
         model: Model,

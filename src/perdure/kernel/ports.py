@@ -57,6 +57,8 @@ class Attachments(msgspec.Struct, gc=False):
     payloads: list[tuple[bytes, bytes]] = []
     inbox: InboxRow | None = None
     settles: tuple[str, str] | None = None
+    dispatched: tuple[str, str] | None = None
+    """The dispatch to a carrier that is over with this commit, settled as well."""
     idempotency: tuple[str, bytes] | None = None
     index: list[IndexRow] = []
     index_source: tuple[bytes, bytes] | None = None
@@ -71,9 +73,9 @@ class Attachments(msgspec.Struct, gc=False):
 
     def arrival(self) -> Attachments | None:
         """What is left when the cargo is of no use: that it came."""
-        if self.inbox is None and self.settles is None:
+        if self.inbox is None and self.settles is None and self.dispatched is None:
             return None
-        return Attachments(inbox=self.inbox, settles=self.settles)
+        return Attachments(inbox=self.inbox, settles=self.settles, dispatched=self.dispatched)
 
 
 class Unit(msgspec.Struct, gc=False):

@@ -22,7 +22,7 @@ def notice_row(tenant: str, id: bytes | None, at: int, notice: Notice) -> InboxR
 
 def has_rows(brought: Attachments) -> bool:
     """Whether a command brings rows that need an anchor; most bring payloads alone, which entries name."""
-    is_message = brought.inbox is not None or brought.settles is not None
+    is_message = brought.inbox is not None or brought.settles is not None or brought.dispatched is not None
     return bool(is_message or brought.index or brought.idempotency or brought.entities or brought.reindexes)
 
 
@@ -34,8 +34,9 @@ def anchors_of(
     for brought in attachments:
         if (row := brought.inbox) is not None:
             anchors.append(Anchor(MESSAGE, row.message_id, message_digest(row)))
-        if brought.settles is not None:
-            anchors.append(Anchor(SETTLED, brought.settles[1], b""))
+        for settled in (brought.settles, brought.dispatched):
+            if settled is not None:
+                anchors.append(Anchor(SETTLED, settled[1], b""))
         if brought.idempotency is not None:
             key, request = brought.idempotency
             anchors.append(Anchor(START, key, start_digest(tenant, key, id, request)))

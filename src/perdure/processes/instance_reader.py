@@ -19,7 +19,7 @@ from perdure.processes.known_values import Asked, EarlierAnswers
 from perdure.processes.lifecycle_events import follow
 from perdure.processes.payloads import Payloads
 from perdure.processes.plan_cache import Definition
-from perdure.processes.ports import FROM_THE_NEWEST, ProcessReads
+from perdure.processes.ports import FROM_THE_NEWEST, InstanceCommands, ProcessReads
 from perdure.sources import Id, id_text, parse_id
 
 
@@ -35,9 +35,14 @@ class InstanceReader:
         self.payloads = Payloads(store)
         self.answers = EarlierAnswers(self.payloads)
         self.followers = Followers(kernel, self.read)
+        self.commands: InstanceCommands = kernel
         self._store = store
         self.shown_documents: ShownDocuments | None = None
         kernel.leave(self.payloads.forget)
+
+    def carry(self, commands: InstanceCommands) -> None:
+        """Let a carrier decide what instances are asked."""
+        self.commands = self.followers.commands = commands
 
     async def read(self, instance: InstanceName, origin: Origin) -> Aggregate:
         try:

@@ -14,6 +14,7 @@ from perdure.bpmn.machine.transition_templates import standing
 from perdure.engine import Until
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Preparation, Prepared
+from perdure.processes.ports import InstanceCommands
 from perdure.sources import Id
 
 LOOK_SECONDS = 1.0
@@ -56,6 +57,7 @@ class Followers:
 
     def __init__(self, kernel: Kernel, read: Callable[[Id, Origin], Coroutine[Any, Any, Aggregate]]) -> None:
         self._kernel = kernel
+        self.commands: InstanceCommands = kernel
         self._read_stored = read
         self._waiting: dict[bytes, list[Waiter]] = {}
         self._seen: set[Waiter] = set()
@@ -65,13 +67,13 @@ class Followers:
     def start(self, id: Id, origin: Origin, prepared: Prepared, until: Until) -> Told:
         """Begin an instance and follow it: who waits for both is woken once."""
         told: Told = asyncio.get_running_loop().create_future()
-        self._kernel.begin(INSTANCE, id, origin, prepared, Waiter(self, _HAS_COME[until], told).answered)
+        self.commands.begin(INSTANCE, id, origin, prepared, Waiter(self, _HAS_COME[until], told).answered)
         return told
 
     def ask(self, id: Id, origin: Origin, make: Preparation | Prepared, until: Until) -> Told:
         """Put a command to an instance and follow it: who waits for both is woken once."""
         told: Told = asyncio.get_running_loop().create_future()
-        self._kernel.put(INSTANCE, id, origin, make, Waiter(self, _HAS_COME[until], told).answered)
+        self.commands.put(INSTANCE, id, origin, make, Waiter(self, _HAS_COME[until], told).answered)
         return told
 
     def follow(self, aggregate: Aggregate, until: Until, timeout_seconds: float | None = None) -> Awaitable[Aggregate]:

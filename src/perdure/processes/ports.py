@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from typing import Protocol
 
+from perdure.journal import Origin
+from perdure.kernel.decider import Answer, Preparation, Prepared, Settled
 from perdure.kernel.ports import AggregateFound, Chain, RecordRow, WaitFound
 from perdure.sources import Id
 
 FROM_THE_NEWEST = b"\xff" * 17
 """After every id: the place where a list begins with the newest."""
+
+
+class InstanceCommands(Protocol):
+    """The way of a command to an instance: the kernel, or the carrier that decides in its place."""
+
+    def start(self, kind: str, id: Id, origin: Origin, prepared: Prepared) -> Awaitable[Answer]: ...
+    def begin(self, kind: str, id: Id, origin: Origin, prepared: Prepared, told: Settled) -> None: ...
+    def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Awaitable[Answer]: ...
+    def put(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared, told: Settled) -> None: ...
 
 
 class FeedRow(Protocol):

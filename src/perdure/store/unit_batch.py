@@ -40,7 +40,7 @@ def batch_of(units: Sequence[Unit], repeated: Collection[tuple[bytes | None, str
         for brought in unit.attachments:
             if (
                 brought.index or brought.inbox or brought.settles or brought.idempotency or brought.entities
-                or brought.erases or brought.reindexes or brought.is_plan or brought.texts
+                or brought.erases or brought.reindexes or brought.is_plan or brought.texts or brought.dispatched
             ):  # fmt: skip
                 is_plan |= _cargo(batch, unit, place, brought)
             for hash, data in brought.payloads:
@@ -147,9 +147,10 @@ def _cargo(batch: Batch, unit: Unit, id: Blob | None, brought: Attachments) -> i
         indexed.append((tenant, *index, id))
     if brought.inbox is not None:
         _arrival(batch, unit, brought.inbox)
-    if brought.settles is not None:
-        digest = b"" if unit.records else settled_digest(*brought.settles)
-        batch["settle_inbox"].append((*brought.settles, *_told(batch, unit, brought.settles, digest)))
+    for settled in (brought.settles, brought.dispatched):
+        if settled is not None:
+            digest = b"" if unit.records else settled_digest(*settled)
+            batch["settle_inbox"].append((*settled, *_told(batch, unit, settled, digest)))
     if brought.idempotency is not None:
         batch["add_idempotency"].append((tenant, brought.idempotency[0], id, brought.idempotency[1]))
     for write in brought.entities:

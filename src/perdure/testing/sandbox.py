@@ -121,6 +121,7 @@ class Sandbox(Perdure):
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
         blobs: str | Path = "",
+        engine: str = "embedded",
         task_list: str = "",
         channels: ChannelSettings | None = None,
     ) -> Sandbox:
@@ -131,7 +132,7 @@ class Sandbox(Perdure):
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
         runtime = Runtime(
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True,
-            checks=checks, blobs=str(blobs), guards=table,
+            checks=checks, blobs=str(blobs), guards=table, engine=engine,
         )  # fmt: skip
         DocumentVerbs(runtime).bind(registry)
         register_resolvers(runtime, registry, resolvers or {})

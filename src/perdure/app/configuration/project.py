@@ -17,7 +17,8 @@ from perdure.buses.bus_settings import BusSettings, read_bus
 from perdure.business_calendar import Calendars
 from perdure.channels.channel_settings import ChannelSettings, read_channels
 from perdure.channels.webhook_settings import Hooks, read_hooks
-from perdure.errors import DefinitionError, StoreSettingError
+from perdure.engine.engine_url import check_engine
+from perdure.errors import DefinitionError, EngineSettingError, StoreSettingError
 from perdure.telemetry import TelemetrySettings
 from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.verb_patterns import is_pattern
@@ -102,7 +103,7 @@ def _read(fields: Fields, folder: Path) -> Config:
     keep, key_file, every = _policies(fields, folder)
     return Config(
         store=absolute_store(fields.text("store", DEFAULT_STORE), folder),
-        engine=fields.word("engine", ("embedded",), "embedded"),
+        engine=_engine(fields),
         definitions=tuple(folder / each for each in fields.texts("definitions")),
         documents=_places(fields, "documents", folder),
         models=_places(fields, "models", folder),
@@ -126,6 +127,17 @@ def _read(fields: Fields, folder: Path) -> Config:
         channels=_channels(fields, folder),
         folder=folder,
     )
+
+
+def _engine(fields: Fields) -> str:
+    """The engine's url; one that means nothing is a problem of the file."""
+    url = fields.text("engine", "embedded")
+    try:
+        check_engine(url)
+    except EngineSettingError as error:
+        fields.wrong(fields.get("engine"), "unknown_value", f"'{url}' is refused: {error.fact}", error.hint)
+        return "embedded"
+    return url
 
 
 def _places(fields: Fields, key: str, folder: Path) -> tuple[Path, ...] | None:

@@ -16,7 +16,7 @@ from perdure.overrides import Guard
 from perdure.verb_contract import ConsequenceTier
 
 
-class StartInstance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class StartInstance(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """Begin a process. `start` is the start event (or instantiating task) that occurred; empty for none events."""
 
     definition: bytes
@@ -34,7 +34,7 @@ class StartInstance(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The consequence that was agreed to."""
 
 
-class LeaseJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class LeaseJob(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """Take a ready or abandoned job. `abandoned` names the dead worker it is taken from."""
 
     node: int
@@ -43,14 +43,14 @@ class LeaseJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     redelivery: Literal["rerun", "incident"] = "rerun"
 
 
-class JobDone(msgspec.Struct, frozen=True, gc=False):
+class JobDone(msgspec.Struct, frozen=True, gc=False, tag=True):
     """The handler returned: the head payload after merging its changes, and the flags it set."""
 
     head: bytes
     flags: Flags = {}
 
 
-class JobFault(msgspec.Struct, frozen=True, gc=False):
+class JobFault(msgspec.Struct, frozen=True, gc=False, tag=True):
     """The attempt failed. Whether another follows is said by the policy pinned in the definition."""
 
     failure: Failure
@@ -59,7 +59,7 @@ class JobFault(msgspec.Struct, frozen=True, gc=False):
     """The hash of the traceback that comes with it."""
 
 
-class RecordJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class RecordJob(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """What became of one attempt."""
 
     node: int
@@ -72,7 +72,7 @@ class RecordJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     budget: Budget | None = None
 
 
-class Correlate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Correlate(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """A message or signal for a watch. `head` is the payload with what it brought, merged; empty when it brought none.
 
     When the wait has an intake verb, `message` is the hash of what arrived and the intake runs as a job.
@@ -88,7 +88,7 @@ class Correlate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     worker: int = 0
 
 
-class FireTimer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class FireTimer(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """A timer of an event (`watch`), a job (`retry`) or a task (`ladder`) is due; firing twice is firing once."""
 
     number: int
@@ -97,21 +97,21 @@ class FireTimer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     worker: int = 0
 
 
-class ClaimTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ClaimTask(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """Take a human task."""
 
     node: int
     who: Person
 
 
-class UnclaimTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class UnclaimTask(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """Give a claimed task back."""
 
     node: int
     who: Person
 
 
-class DelegateTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class DelegateTask(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """Hand a task to another person."""
 
     node: int
@@ -119,7 +119,7 @@ class DelegateTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     to: str
 
 
-class ReassignTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ReassignTask(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """Give a task to another person, or to `groups` (comma separated) instead of those that had it."""
 
     node: int
@@ -128,7 +128,7 @@ class ReassignTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     groups: str = ""
 
 
-class CompleteTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class CompleteTask(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """End a human task; as with a message, flags come only through the task's intake verb."""
 
     node: int
@@ -147,7 +147,7 @@ class CompleteTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The documents that the payload refers to, as they are now, by a hash."""
 
 
-class EndCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class EndCall(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """A called process has ended: with a payload and flags, or with an error's code."""
 
     node: int
@@ -158,7 +158,7 @@ class EndCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     worker: int = 0
 
 
-class Escalate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Escalate(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """A called process, which goes on, threw an escalation that nothing in it caught."""
 
     node: int
@@ -166,7 +166,7 @@ class Escalate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     worker: int = 0
 
 
-class Cancel(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Cancel(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """Stop; compensates only when asked to."""
 
     reason: str = ""
@@ -178,21 +178,21 @@ class Cancel(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Tasks that the act leaves behind and that only others know of."""
 
 
-class Suspend(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Suspend(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """`for_itself`: it is suspended already, because what called it is, and stays so when that goes on."""
 
     reason: str = ""
     for_itself: bool = False
 
 
-class Resume(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Resume(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """`timers`: keep (what fell due meanwhile fires now) or shift (everything is later by the time suspended)."""
 
     timers: Literal["keep", "shift"] = "keep"
     worker: int = 0
 
 
-class Modify(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Modify(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """Cancel tokens by their node and start new ones before elements; `flags` are set by hand, with a reason."""
 
     cancels: tuple[int, ...] = ()
@@ -204,7 +204,7 @@ class Modify(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Tasks that the act leaves behind and that only others know of."""
 
 
-class Migrate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Migrate(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """Go on under another definition. `mapping` from old to new element ids; unnamed ones keep theirs."""
 
     definition: bytes
@@ -220,7 +220,7 @@ class Migrate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Tasks that the act leaves behind and that only others know of."""
 
 
-class RaiseIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class RaiseIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     node: int
     code: str
     text: str
@@ -228,7 +228,7 @@ class RaiseIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     job_worker: int = 0
 
 
-class RetryIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class RetryIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """Try again what is stuck, after editing flags where needed."""
 
     node: int
@@ -241,7 +241,7 @@ class RetryIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Tasks that the act leaves behind and that only others know of."""
 
 
-class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """End what is stuck by hand: as if it had completed with these, or failed with a business error's code."""
 
     node: int
@@ -256,7 +256,7 @@ class ResolveIncident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Tasks that the act leaves behind and that only others know of."""
 
 
-class NoteFailedCorrelation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class NoteFailedCorrelation(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """Record that a message which concerns the instance was not correlated; nothing else changes."""
 
     name: str
@@ -266,7 +266,7 @@ class NoteFailedCorrelation(msgspec.Struct, frozen=True, kw_only=True, gc=False)
     why: str
 
 
-class Erase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Erase(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """Remove the data of an ended instance and keep its history."""
 
     reason: str

@@ -7,6 +7,7 @@ from typing import Any
 
 from perdure.bpmn.machine.aggregate_ids import INSTANCE, PROCESS
 from perdure.engine import EVERYTHING, MESSAGE, SIGNAL, Flags, JobStream, StartRequest, Until
+from perdure.engines.embedded.foreign_instances import ForeignInstances
 from perdure.engines.embedded.human_tasks import HumanTasks
 from perdure.engines.embedded.instances.instance_changes import InstanceChanges
 from perdure.engines.embedded.instances.instances import Instances
@@ -18,6 +19,7 @@ from perdure.engines.embedded.messages.ports import MessageTargets
 from perdure.engines.embedded.outbox import Outbox
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.embedded.recovery import InstanceRecovery, ProcessRecovery
+from perdure.engines.instance_carrier import MARK, PLATFORM, InstanceCarriers
 from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
@@ -72,6 +74,16 @@ class EmbeddedEngine:
         self.complete_task, self.claim_task = people.complete_task, people.claim_task
         self.delegate_task, self.reassign_task = people.delegate_task, people.reassign_task
         self.retry_incident, self.resolve_incident = people.retry_incident, people.resolve_incident
+
+    async def open(self) -> None:
+        """Refuse from now on what an engine outside carries, in a store that was once opened with one."""
+        instances = self.instances
+        if await instances.store.message(PLATFORM, MARK) is not None:
+            carriers = InstanceCarriers(instances.kernel, instances.store)
+            instances.reader.carry(ForeignInstances(instances.kernel, carriers))
+
+    async def close(self) -> None:
+        """The kernel and the store are closed by whoever opened them."""
 
     def jobs(self, types: Sequence[str]) -> JobStream:
         """The jobs of some types from now on, in place of the handlers of this process."""

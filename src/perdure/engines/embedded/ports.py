@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from perdure.kernel.ports import Buffered, BufferedFound, WaitFound
+from perdure.kernel.ports import Buffered, BufferedFound, Loaded, WaitFound
 from perdure.processes.ports import ProcessReads
 from perdure.runbooks.ports import RunbookStore
-from perdure.sources import Micros
+from perdure.sources import Id, Micros
 
 
 class ProcessStore(RunbookStore, Protocol):
@@ -38,3 +38,7 @@ class ProcessStore(RunbookStore, Protocol):
 
 class EngineStore(ProcessStore, ProcessReads, Protocol):
     """Everything the engine reads and writes."""
+
+    async def load(self, id: Id) -> Loaded | None:
+        """Read one aggregate; None when there is none."""
+        ...

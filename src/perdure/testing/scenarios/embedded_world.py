@@ -71,6 +71,7 @@ class EmbeddedWorld:
         self._intakes = Intakes()
         self._misfits: dict[str, v.Flags] = {}
         self._keys: dict[int, tuple[v.Start, str]] = {}
+        self._carrier = "embedded"
         self.crash_at: tuple[int, Side] = (0, "before")
         """The commit, counted from opening, at which the process dies of itself; 0: it does not."""
 
@@ -269,6 +270,7 @@ class EmbeddedWorld:
         self._sandbox = await Sandbox.start(
             self._url, definitions=self._catalogue, handlers=handlers, tenant=self.origin.tenant,
             principal=self.origin.principal, clock=self._clock, driver=self.driver, checks=self._checks(),
+            engine=self._carrier,
         )  # fmt: skip
         self._sandbox.runtime.kernel.listen(self._saw)
 

@@ -102,7 +102,7 @@ class Instances:
         )  # fmt: skip
         prepared = Prepared(command, attached)
         if until == "committed":
-            answer: Answer | None = await self.kernel.start(INSTANCE, id, origin, prepared)
+            answer: Answer | None = await self.reader.commands.start(INSTANCE, id, origin, prepared)
         else:
             answer = await self.followers.start(id, origin, prepared, until)
         if answer is None:
@@ -165,7 +165,7 @@ class Instances:
 
     def put(self, id: Id, origin: Origin, make: Make, hear: Hear) -> None:
         """Put a command to an instance, and be told. What is not simply an answer is for `ask` to judge."""
-        self.kernel.put(INSTANCE, id, origin, make, hear)
+        self.reader.commands.put(INSTANCE, id, origin, make, hear)
 
     async def ask(
         self, id: Id, origin: Origin, make: Make, told: Answer | BaseException | None = None
@@ -178,7 +178,7 @@ class Instances:
             try:
                 if isinstance(told, BaseException):
                     raise told
-                return told or await self.kernel.ask(INSTANCE, id, origin, make)
+                return told or await self.reader.commands.ask(INSTANCE, id, origin, make)
             except RejectedError as error:
                 raise missing_instance(error) from None
             except MissingPayload as missing:

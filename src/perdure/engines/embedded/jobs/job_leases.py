@@ -32,9 +32,10 @@ class JobLeases:
         self._shop = Workshop(
             instances, conductor.crew, conductor.lease, conductor.router, JobBindings(conductor), KeyedLock()
         )  # fmt: skip
-        instances.kernel.hear((JobStarted,), self._on_started)
+        instances.kernel.hear((JobStarted,), self.begin)
 
-    def _on_started(self, aggregate: Aggregate, started: JobStarted) -> None:
+    def begin(self, aggregate: Aggregate, started: JobStarted) -> None:
+        """Run a job that was leased to this process."""
         worker = started.worker
         if worker != self._lease.number:
             return

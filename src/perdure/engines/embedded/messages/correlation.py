@@ -82,7 +82,7 @@ class Messages:
         self._sources = sources
         self._delivery = Delivery(store, machine, sources, ask, merge, start)
         self._signals = Signals(self._delivery)
-        self._failed = FailedCorrelations(kernel, store, sources)
+        self._failed = FailedCorrelations(kernel, store, sources, ask)
         self._vet: Vet | None = None
         self._claims: dict[tuple[Id, int], _Claim] = {}
         self._swept: tuple[Micros, int] = (0, 0)

@@ -14,7 +14,7 @@ from perdure.kernel.kernel import Aggregate, Answer, Preparation, Prepared
 from perdure.kernel.ports import APPLIED, DEAD, Attachments, Conflict, InboxRow, Unit, WaitFound
 from perdure.sources import Id, Micros, Sources, id_text
 
-Ask = Callable[[Id, Origin, Preparation], Awaitable[Answer]]
+Ask = Callable[[Id, Origin, Preparation | Prepared], Awaitable[Answer]]
 """Puts a command to an instance; loads whatever its preparation needs and is not in memory."""
 
 Merge = Callable[[Aggregate, int, MessageEnvelope], Prepared | Rejection]

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import re
 
-from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE
+from perdure.bpmn.machine.aggregate_ids import INDEX
 from perdure.bpmn.machine.commands import NoteFailedCorrelation as OfInstance
 from perdure.engine import MESSAGE
 from perdure.engine.messages import NOTICE
+from perdure.engines.embedded.messages.delivery import Ask
 from perdure.engines.embedded.messages.envelope import MessageEnvelope
 from perdure.engines.embedded.ports import EngineStore
 from perdure.errors import QuarantinedError, RejectedError
@@ -41,8 +42,9 @@ UNDER_WAY = ("running", "parked")
 class FailedCorrelations:
     """Tells each step that is concerned, once."""
 
-    def __init__(self, kernel: Kernel, store: EngineStore, sources: Sources) -> None:
+    def __init__(self, kernel: Kernel, store: EngineStore, sources: Sources, ask: Ask) -> None:
         self._kernel = kernel
+        self._ask = ask
         self._store = store
         self._sources = sources
 
@@ -86,7 +88,7 @@ class FailedCorrelations:
         )  # fmt: skip
         try:
             once = self._once(tenant, id_text(id), id, letter, note)
-            await self._kernel.ask(INSTANCE, id, letter.origin(tenant), once)
+            await self._ask(id, letter.origin(tenant), once)
         except (RejectedError, QuarantinedError):
             return  # a damaged instance keeps no other from being told
 

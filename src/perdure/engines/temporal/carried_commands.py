@@ -1,0 +1,289 @@
+"""Carried commands: a command is prepared for the instance as our journal has it, and decided by its workflow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+from weakref import WeakValueDictionary
+
+from perdure.bpmn.machine.aggregate_ids import INSTANCE
+from perdure.bpmn.machine.commands import Migrate, RaiseIncident, RecordJob, StartInstance
+from perdure.bpmn.machine.instance_machine import InstanceMachine
+from perdure.bpmn.machine.state import ENDED
+from perdure.engines.embedded.foreign_instances import tell_outcome
+from perdure.engines.embedded.ports import EngineStore
+from perdure.engines.instance_carrier import InstanceCarriers
+from perdure.engines.temporal.dispatch_rows import DispatchRows, Staged, start_name
+from perdure.engines.temporal.journal_follower import CARRIER, JournalFollower
+from perdure.engines.temporal.wire import Dispatch, Reply
+from perdure.engines.temporal.workflow_client import WorkflowClient, WorkflowGone
+from perdure.errors import EngineUnavailableError, InvariantBroken, RejectedError, Rejection
+from perdure.journal import Decision, Origin
+from perdure.kernel.decider import Settled
+from perdure.kernel.kernel import Aggregate, Answer, Kernel, Preparation, Prepared
+from perdure.kernel.ports import Attachments, Conflict
+from perdure.payload import canonical
+from perdure.processes.definitions import Definitions
+from perdure.sources import SECOND, Id, Sources, id_text
+
+MAX_LOOKS = 64
+MAX_PAUSE = 10 * SECOND
+STOP_SECONDS = 5.0
+
+
+class CarriedCommands:
+    """The way of commands to instances; those that Temporal does not carry go to the kernel."""
+
+    def __init__(
+        self, kernel: Kernel, store: EngineStore, definitions: Definitions, rows: DispatchRows,
+        follower: JournalFollower, client: WorkflowClient, sources: Sources,
+    ) -> None:  # fmt: skip
+        self._kernel = kernel
+        self._store = store
+        self._definitions = definitions
+        self._rows = rows
+        self._follower = follower
+        self._client = client
+        self._sources = sources
+        self._carriers = InstanceCarriers(kernel, store)
+        self._turns: WeakValueDictionary[Id, asyncio.Lock] = WeakValueDictionary()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.under_way: set[str] = set()
+        """Names of dispatches that this process is about."""
+
+    # --- the port ------------------------------------------------------------------------------------------------
+
+    async def start(self, kind: str, id: Id, origin: Origin, prepared: Prepared) -> Answer:
+        async with self._turns.setdefault(id, asyncio.Lock()):
+            return await self._start(id, origin, prepared)
+
+    def begin(self, kind: str, id: Id, origin: Origin, prepared: Prepared, told: Settled) -> None:
+        self._spawn(self.start(kind, id, origin, prepared), told)
+
+    async def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
+        if not await self.is_carried(id):
+            return await self._kernel.ask(kind, id, origin, prepare)
+        async with self._turns.setdefault(id, asyncio.Lock()):
+            return await self._ask(id, origin, prepare)
+
+    def put(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared, told: Settled) -> None:
+        self._spawn(self.ask(kind, id, origin, prepare), told)
+
+    def _spawn(self, asked: Coroutine[Any, Any, Answer], told: Settled) -> None:
+        task = asyncio.create_task(tell_outcome(asked, told))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def drain(self) -> None:
+        """Wait until nothing that was put is under way."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def stop(self) -> None:
+        """The same, a bounded time; dispatches that are left are sent again by whoever opens the store next."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
+            for each in late:
+                each.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    async def is_carried(self, id: Id) -> bool:
+        """Whether Temporal decides an instance."""
+        return bool(await self._carriers.of(id))
+
+    # --- starting ------------------------------------------------------------------------------------------------
+
+    async def _start(self, id: Id, origin: Origin, prepared: Prepared) -> Answer:
+        command, brought = prepared.command, prepared.attachments or Attachments()
+        assert isinstance(command, StartInstance)
+        if await self._store.load(id) is not None:
+            return Answer(None, "conflict", (), Conflict("idempotency", id_text(id), id))
+        if (refused := self._refused(id, command, origin)) is not None:
+            raise RejectedError(refused)
+        name = start_name(id)
+        if await self._rows.write(name, Staged(id, 0, origin, command, brought, command.definition), []) is not None:
+            return await self._started_before(id, origin, name)
+        return await self._send_start(id, origin, name, command)
+
+    async def _send_start(self, id: Id, origin: Origin, name: str, command: StartInstance) -> Answer:
+        self.under_way.add(name)
+        try:
+            dispatch = await self._dispatch(name, 0, origin, command)
+            reply = await self._client.start(id, origin.tenant, dispatch, command)
+            return await self._settled(id, origin, name, True, reply, None) or Answer(
+                None, "conflict", (), Conflict("idempotency", id_text(id), id)
+            )
+        finally:
+            self.under_way.discard(name)
+
+    async def _started_before(self, id: Id, origin: Origin, name: str) -> Answer:
+        """A start that was kept and perhaps never sent is sent now."""
+        staged = await self._rows.read(origin.tenant, name)
+        if staged is not None and isinstance(staged.command, StartInstance):
+            await self._send_start(id, staged.origin, name, staged.command)
+        return Answer(None, "conflict", (), Conflict("idempotency", id_text(id), id))
+
+    def _refused(self, id: Id, command: StartInstance, origin: Origin) -> Rejection | None:
+        """The refusal of a start that the machine would refuse: it needs no workflow."""
+        machine = self._kernel.machine(INSTANCE)
+        assert isinstance(machine, InstanceMachine)
+        decision = machine.play(id, None, command, origin, 1, 0.5)
+        return decision if isinstance(decision, Rejection) else None
+
+    # --- asking --------------------------------------------------------------------------------------------------
+
+    async def _ask(self, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
+        for _ in range(MAX_LOOKS):
+            current = await self._kernel.read(id, origin)
+            if current.state.status in ENDED:
+                return await self._kernel.ask(INSTANCE, id, origin, prepare)
+            prepared = prepare if isinstance(prepare, Prepared) else prepare(current)
+            if isinstance(prepared, Rejection):
+                raise RejectedError(prepared)
+            answer = await self._tried(current, origin, prepared)
+            if answer is not None:
+                return answer
+        raise InvariantBroken("ask", "instance", id_text(id), f"it changed {MAX_LOOKS} times meanwhile")
+
+    async def _tried(self, current: Aggregate, origin: Origin, prepared: Prepared) -> Answer | None:
+        """Send a command prepared for the instance as it is; None when the instance has moved on."""
+        id, brought, name = current.id, prepared.attachments, self._rows.name(current.id)
+        if brought is not None:
+            conflict = await self._conflict(origin.tenant, brought) or await self._stage(
+                name, current, origin, prepared, brought
+            )
+            if conflict is not None:
+                return Answer(current, "conflict", (), conflict)
+        self.under_way.add(name)
+        try:
+            dispatch = await self._dispatch(name, current.version, origin, prepared.command)
+            try:
+                reply = await self._asked(id, dispatch)
+            except WorkflowGone as gone:
+                return await self._gone(current, origin, name, brought is not None, gone)
+            return await self._settled(id, origin, name, brought is not None, reply, current)
+        finally:
+            self.under_way.discard(name)
+
+    async def _asked(self, id: Id, dispatch: Dispatch) -> Reply:
+        """The reply; the outcome of a job is sent until somebody answers, because its handler has run."""
+        pause = SECOND
+        while True:
+            try:
+                return await self._client.ask(id, dispatch)
+            except EngineUnavailableError:
+                if not isinstance(dispatch.command, RecordJob | RaiseIncident):
+                    raise
+            await self._sources.sleep(pause)
+            pause = min(2 * pause, MAX_PAUSE)
+
+    async def _conflict(self, tenant: str, brought: Attachments) -> Conflict | None:
+        """The conflict that the commit would meet: a decision must not be taken that cannot be appended whole."""
+        row = brought.inbox
+        if row is not None and (known := await self._store.message(tenant, row.message_id)) is not None:
+            return Conflict("inbox", row.message_id, known.aggregate)
+        return None
+
+    async def _stage(
+        self, name: str, current: Aggregate, origin: Origin, prepared: Prepared, brought: Attachments
+    ) -> Conflict | None:
+        entities, brought.entities = brought.entities, []
+        staged = Staged(current.id, current.version, origin, prepared.command, brought, _leads_to(prepared.command))
+        return await self._rows.write(name, staged, entities)
+
+    async def _gone(
+        self, current: Aggregate, origin: Origin, name: str, is_staged: bool, gone: WorkflowGone
+    ) -> Answer | None:
+        """The workflow does not run: the instance has ended meanwhile, or somebody ended the workflow."""
+        if is_staged:
+            await self._rows.drop(origin.tenant, name)
+        now = await self._kernel.read(current.id, origin)
+        if now.version != current.version:
+            return None
+        fact = f"its workflow in Temporal is gone ({gone})"
+        hint = "Its journal is whole. Start it anew, or bring the workflow back by a reset in Temporal."
+        raise RejectedError(Rejection("wrong_state", "ask", "instance", id_text(current.id), fact, hint))
+
+    # --- settling ------------------------------------------------------------------------------------------------
+
+    async def _settled(
+        self, id: Id, origin: Origin, name: str, is_staged: bool, reply: Reply, current: Aggregate | None
+    ) -> Answer | None:
+        """Append what the reply brings and answer; None when the command has to be prepared again."""
+        await self._follower.append(id, reply.made)
+        if reply.outcome == "decided":
+            self._carriers.remember(id, CARRIER)
+            return await self._decided(id, origin, name, reply)
+        if reply.outcome == "moved":
+            if is_staged and not await self._rows.is_open(origin.tenant, name):
+                return Answer(await self._kernel.read(id, origin), "applied")  # decided, appended and forgotten there
+            if is_staged:
+                await self._rows.drop(origin.tenant, name)
+            return None
+        staged = await self._rows.read(origin.tenant, name) if is_staged else None
+        if reply.outcome == "refused":
+            if is_staged:
+                await self._rows.drop(origin.tenant, name)
+            assert reply.rejection is not None
+            raise RejectedError(reply.rejection)
+        brought = staged.brought.arrival() if staged is not None else None
+        if is_staged:
+            brought = brought or Attachments()
+            brought.dispatched = (origin.tenant, name)
+        if current is None:
+            return None
+        quiet = Prepared(reply.answer, brought, Decision((), reply.answer, keeps=True))
+        return await self._kernel.ask(INSTANCE, id, origin, quiet)
+
+    async def _decided(self, id: Id, origin: Origin, name: str, reply: Reply) -> Answer:
+        aggregate = await self._kernel.read(id, origin)
+        own = next((each for each in reply.made if each.dispatch == name), None)
+        if own is None:
+            return Answer(aggregate, reply.answer)
+        if own.refusal is not None:
+            raise RejectedError(own.refusal)
+        entries = self._kernel.machine(INSTANCE).records.decode(own.record).entries
+        return Answer(aggregate, own.answer, entries)
+
+    async def _dispatch(self, name: str, expected: int, origin: Origin, command: Any) -> Dispatch:
+        data, hash = b"", _leads_to(command)
+        if hash:
+            process = command.process if isinstance(command, StartInstance) else ""
+            definition = await self._definitions.load(process, hash, origin.tenant)
+            data = canonical(definition.deployed.content)
+        return Dispatch(id=name, expected=expected, origin=origin, command=command, definition=data)
+
+    # --- recovery ------------------------------------------------------------------------------------------------
+
+    async def resend(self, tenant: str, name: str) -> bool:
+        """Send a dispatch again that a process left behind; True when it is over."""
+        staged = await self._rows.read(tenant, name)
+        if staged is None or name in self.under_way:
+            return False
+        id = Id(staged.instance)
+        async with self._turns.setdefault(id, asyncio.Lock()):
+            if not await self._rows.is_open(tenant, name):
+                return False
+            try:
+                return await self._resent(id, name, staged)
+            except RejectedError:
+                return True
+
+    async def _resent(self, id: Id, name: str, staged: Staged) -> bool:
+        if isinstance(staged.command, StartInstance):
+            await self._send_start(id, staged.origin, name, staged.command)
+            return True
+        dispatch = await self._dispatch(name, staged.expected, staged.origin, staged.command)
+        try:
+            reply = await self._client.ask(id, dispatch)
+        except WorkflowGone:
+            await self._rows.drop(staged.origin.tenant, name)
+            return True
+        # What was prepared for an older version and not decided is dropped: whoever asked was told nothing.
+        await self._settled(id, staged.origin, name, True, reply, await self._kernel.read(id, staged.origin))
+        return True
+
+
+def _leads_to(command: Any) -> bytes:
+    return command.definition if isinstance(command, StartInstance | Migrate) else b""

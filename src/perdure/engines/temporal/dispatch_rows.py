@@ -1,0 +1,77 @@
+"""Dispatch rows: a command that brings something is kept in our inbox until the commit that appends its decision."""
+
+from __future__ import annotations
+
+import msgspec
+
+from perdure.bpmn.machine.commands import Command
+from perdure.engines.embedded.ports import EngineStore
+from perdure.journal import Origin
+from perdure.kernel.ports import PENDING, Attachments, Conflict, EntityWrite, InboxRow, Unit
+from perdure.sources import Id, Sources, id_text
+
+DISPATCH = "dispatch"
+"""The kind of the inbox rows."""
+PREFIX = "perdure:dispatch/"
+
+
+class Staged(msgspec.Struct, frozen=True):
+    """A dispatch row's body."""
+
+    instance: bytes
+    expected: int
+    origin: Origin
+    command: Command
+    brought: Attachments
+    definition: bytes = b""
+    """The hash of the definition that the command leads to; empty where it leads to none."""
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Staged).decode
+
+
+def start_name(id: Id) -> str:
+    """The dispatch of an instance's start: the same whoever starts it."""
+    return f"{PREFIX}{id_text(id)}/start"
+
+
+class DispatchRows:
+    """Written before a dispatch is sent, settled with its decision."""
+
+    def __init__(self, store: EngineStore, sources: Sources) -> None:
+        self._store = store
+        self._sources = sources
+
+    def name(self, id: Id) -> str:
+        return f"{PREFIX}{id_text(id)}/{id_text(self._sources.new_id())}"
+
+    async def write(self, name: str, staged: Staged, entities: list[EntityWrite]) -> Conflict | None:
+        """Keep a dispatch. Changes of records are committed with it: a decision cannot be taken back."""
+        tenant, now = staged.origin.tenant, self._sources.now()
+        row = InboxRow(tenant, name, DISPATCH, id_text(Id(staged.instance)), now, PENDING, "", None, _encode(staged))
+        attached = Attachments(inbox=row)
+        if entities:
+            attached.entities = entities
+        return await self._store.commit(Unit(tenant, None, attachments=[attached], at=now))
+
+    async def read(self, tenant: str, name: str) -> Staged | None:
+        """A dispatch that is still open."""
+        message = await self._store.message(tenant, name)
+        if message is None or message.status != PENDING or message.body is None:
+            return None
+        return _decode(message.body)
+
+    async def is_open(self, tenant: str, name: str) -> bool:
+        message = await self._store.message(tenant, name)
+        return message is not None and message.status == PENDING
+
+    async def drop(self, tenant: str, name: str) -> None:
+        """Settle a dispatch that led to nothing."""
+        unit = Unit(tenant, None, attachments=[Attachments(dispatched=(tenant, name))], at=self._sources.now())
+        await self._store.commit(unit)
+
+
+def without_rows(brought: Attachments) -> Attachments:
+    """Attachments without what met a conflict: a decision is appended whoever holds its keys."""
+    return Attachments(payloads=brought.payloads, settles=brought.settles, dispatched=brought.dispatched, index=[])

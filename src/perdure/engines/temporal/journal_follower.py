@@ -1,0 +1,81 @@
+"""The journal follower: decisions of a workflow join our journal in order, each once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakValueDictionary
+
+from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE
+from perdure.engines.embedded.ports import EngineStore
+from perdure.engines.temporal.dispatch_rows import DispatchRows, without_rows
+from perdure.engines.temporal.wire import Made
+from perdure.errors import InvariantBroken
+from perdure.journal import Origin, SourcePosition
+from perdure.kernel.kernel import Aggregate, Kernel
+from perdure.kernel.ports import Attachments, IndexRow
+from perdure.sources import Id, id_text
+
+CARRIER = "temporal"
+Known = Callable[[Aggregate, Any], None]
+
+
+class JournalFollower:
+    """One per process."""
+
+    def __init__(self, kernel: Kernel, store: EngineStore, rows: DispatchRows) -> None:
+        self._kernel = kernel
+        self._store = store
+        self._rows = rows
+        self._records = kernel.machine(INSTANCE).records
+        self._turns: WeakValueDictionary[Id, asyncio.Lock] = WeakValueDictionary()
+        self.on_known: list[Known] = []
+        """Told of entries that another process appended first."""
+
+    async def version(self, id: Id) -> int:
+        """How far our journal has come; 0 without a record of the instance."""
+        stored = await self._store.load(id)
+        return stored.version if stored is not None else 0
+
+    async def append(self, id: Id, made: Sequence[Made]) -> int:
+        """Append the decisions that are not there, and answer how far our journal has come."""
+        async with self._turns.setdefault(id, asyncio.Lock()):
+            version = await self.version(id)
+            for each in made:
+                if each.sequence > version + 1:
+                    fact = f"its journal has come to {version}, and the next decision is {each.sequence}"
+                    raise InvariantBroken("append to", "instance", id_text(id), fact)
+                if each.sequence == version + 1:
+                    await self._append(id, each)
+                    version = each.sequence
+            return version
+
+    async def _append(self, id: Id, made: Made) -> None:
+        entries = self._records.decode(made.record).entries
+        tenant = made.origin.tenant
+        staged = await self._rows.read(tenant, made.dispatch) if made.dispatch else None
+        brought = None
+        if staged is not None:
+            brought = staged.brought if made.keeps else (staged.brought.arrival() or Attachments())
+            brought.dispatched = (tenant, made.dispatch)
+        answer = await self._put(id, made.origin, entries, made, brought)
+        if answer.conflict is not None and brought is not None:
+            answer = await self._put(id, made.origin, entries, made, without_rows(brought))
+        if answer.conflict is not None:
+            fact = f"decision {made.sequence} meets '{answer.conflict.key}' ({answer.conflict.what})"
+            raise InvariantBroken("append to", "instance", id_text(id), fact)
+        if answer.answer == "known" and answer.aggregate is not None:
+            for told in self.on_known:
+                told(answer.aggregate, entries)
+
+    async def _put(
+        self, id: Id, origin: Origin, entries: Sequence[Any], made: Made, brought: Attachments | None
+    ) -> Any:
+        source = SourcePosition(CARRIER, 0, made.sequence)
+        return await self._kernel.append(INSTANCE, id, origin, entries, source, made.at, brought)
+
+
+def carried_index() -> IndexRow:
+    """The row by which instances of this carrier are found."""
+    return IndexRow(INDEX, "carrier", CARRIER)

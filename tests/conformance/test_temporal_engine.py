@@ -1,0 +1,34 @@
+"""The conformance suite of engines on Temporal."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from perdure.testing.service_availability import ServiceUnavailable, is_required
+from perdure.testing.temporal_server import virtual_server
+from tests.house.tree import ROOT
+
+
+@pytest.mark.deep
+@pytest.mark.timeout(900)
+@pytest.mark.req("V13")
+def test_the_suite_holds_on_temporal(tmp_path: Path) -> None:
+    try:
+        server = virtual_server()
+    except ServiceUnavailable as error:
+        if is_required():
+            pytest.fail(str(error))
+        pytest.skip(f"SERVICE MISSING: {error}")
+    output = tmp_path / "verdicts.json"
+    try:
+        server.start()
+        command = [sys.executable, "-m", "tests.conformance.engine_verdicts", "temporal", server.target, str(output)]
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    finally:
+        server.remove()
+    assert [each for each in json.loads(output.read_text()) if each[1] != "held"] == []

@@ -1,0 +1,176 @@
+"""A process of ours with the Temporal engine, driven by lines of JSON; tests kill it.
+
+python -m tests.engines.temporal.carried_process STORE ENGINE FOLDER
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from perdure.app.perdure import Perdure
+from perdure.errors import PerdureError
+from perdure.journal import Origin
+from perdure.store.audit import verify
+from perdure.verbs import Call, load_text
+from tests.engines.embedded.process_models import (
+    END,
+    START,
+    flow,
+    fork,
+    line,
+    message,
+    model,
+    pause,
+    service,
+    user,
+    wait,
+)
+
+VERBS = """
+verbs:
+- {name: t.one, output_schema: {properties: {one: {type: integer}}}, execution: {kind: sync}}
+- {name: t.two, output_schema: {properties: {two: {type: integer}}}, execution: {kind: sync}}
+- {name: t.slow, output_schema: {properties: {slow: {type: string}}}, execution: {kind: sync}}
+- name: t.durable
+  input_schema: {properties: {given: {type: integer}}}
+  execution: {kind: durable, process: carried, sub_verbs: [t.one]}
+"""
+ORIGIN = Origin("default", "local")
+MODELS = [
+    line(
+        "journey", service("first", "t.one"), pause("sleep", "PT1S"), wait("await", "paid"), user("review"),
+        service("last", "t.two"), messages=(message("paid", key="order-1"),),
+    ),
+    line("slow", service("work", "t.slow")),
+    line("carried", service("only", "t.one")),
+    model(
+        "branches", (START, fork("f"), service("a", "t.one"), service("b", "t.two"), fork("j"), END),
+        (flow("start", "f"), flow("f", "a"), flow("f", "b"), flow("a", "j"), flow("b", "j"), flow("j", "end")),
+    ),
+    line("short", service("a", "t.one"), pause("sleep", "PT1S"), service("b", "t.two")),
+]  # fmt: skip
+
+
+class Carried:
+    def __init__(self, perdure: Perdure) -> None:
+        self._perdure = perdure
+        self._engine = perdure.runtime.engine
+
+    async def deploy(self) -> int:
+        for each in MODELS:
+            await self._engine.deploy(each, ORIGIN, profile="open")
+        return len(MODELS)
+
+    async def start(self, process: str, key: str = "", until: str = "committed", **data: Any) -> str:
+        started = await self._engine.start(process, ORIGIN, idempotency_key=key, data=data, until=until)  # type: ignore[arg-type]
+        return (await self._perdure.instances.get(_letters(started.id))).id
+
+    async def starts(self, process: str, count: int) -> list[str]:
+        return list(await asyncio.gather(*(self.start(process, f"{process}-{n}", n=n) for n in range(count))))
+
+    async def call(self, given: int) -> str:
+        return (await self._perdure.call("t.durable", {"given": given})).id
+
+    async def called(self, id: str) -> str:
+        return (await self._perdure.status(id)).state
+
+    async def publish(self, id: str) -> str:
+        return (await self._engine.publish("paid", "order-1", ORIGIN, message_id=id)).outcome
+
+    async def complete(self, instance: str, **data: Any) -> str:
+        shown = await self._perdure.runtime.instances.read(instance, ORIGIN)
+        node = next(node.number for node in shown.state.nodes.values() if node.kind == "task")
+        done = await self._engine.complete_task(instance, node, ORIGIN, data=data, until="end", message_id=f"t-{node}")
+        return str(done.state.status)
+
+    async def reached(self, instance: str, element: str) -> str:
+        """Wait until a token stands on an element; `end` is the end."""
+        for _ in range(2_000):
+            state = (await self._perdure.runtime.instances.read(instance, ORIGIN)).state
+            if element in (state.status, *(node.element for node in state.nodes.values())):
+                break
+            await asyncio.sleep(0.02)
+        return str(state.status)
+
+    async def suspend(self, instance: str) -> str:
+        return str((await self._engine.suspend(instance, ORIGIN)).state.status)
+
+    async def show(self, instance: str) -> dict[str, Any]:
+        view = await self._perdure.instances.get(instance)
+        told = await self._perdure.runtime.instances.history(instance, ORIGIN)
+        entries = [[type(entry).__name__ for entry in each.entries] for each in told]
+        return {
+            "state": view.state,
+            "data": view.data,
+            "entries": entries,
+            "sequence": [each.sequence for each in told],
+        }
+
+    async def audit(self) -> list[str]:
+        runtime = self._perdure.runtime
+        report = await verify(runtime.store, runtime.machines, {}, dry=True)
+        return [str(each) for each in report.findings if "seal" not in each.place]
+
+
+def _letters(id: bytes) -> str:
+    from perdure.sources import Id, id_text  # noqa: PLC0415
+
+    return id_text(Id(id))
+
+
+def handlers(folder: Path) -> dict[str, Any]:
+    def ran(call: Call) -> None:
+        with (folder / "runs.log").open("a") as log:
+            log.write(f"{call.idempotency_key}\n")
+
+    async def one(call: Call) -> dict[str, int]:
+        ran(call)
+        return {"one": 1}
+
+    async def two(call: Call) -> dict[str, int]:
+        ran(call)
+        return {"two": 2}
+
+    async def slow(call: Call) -> dict[str, str]:
+        ran(call)
+        while not (folder / "go").exists():
+            await asyncio.sleep(0.02)
+        return {"slow": call.idempotency_key}
+
+    return {"t.one": one, "t.two": two, "t.slow": slow}
+
+
+def say(answer: Any) -> None:
+    """Answers are marked: the SDK writes its warnings to the same place."""
+    print(f"@{json.dumps(answer)}", flush=True)
+
+
+async def main(store: str, engine: str, folder: str) -> None:
+    logging.basicConfig(level=logging.ERROR)
+    loop = asyncio.get_running_loop()
+    opened = Perdure.open(store, definitions=load_text(VERBS), handlers=handlers(Path(folder)), engine=engine)
+    try:
+        async with opened as perdure:
+            carried = Carried(perdure)
+            say("ready")
+            while text := await loop.run_in_executor(None, sys.stdin.readline):
+                do, args = json.loads(text)
+                try:
+                    answer = await getattr(carried, do)(**args)
+                except PerdureError as error:
+                    answer = {"error": error.code, "text": str(error)}
+                say(answer)
+    except PerdureError as error:
+        say({"error": error.code, "text": str(error)})
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
+    sys.stdout.flush()
+    os._exit(0)  # the SDK aborts now and then while Python ends
