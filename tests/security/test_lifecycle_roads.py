@@ -278,7 +278,7 @@ async def test_a_result_that_points_at_a_document_points_at_one_that_is_there() 
         (task,) = (await ada.post(f"/api/lifecycles/{id}/resolve", {"key": "it"}))["tasks"]
         result = {"correlation_id": task["correlation_id"], "status": "completed"}
         made = (await ada.post("/api/documents", {"type": "form", "data": {}}, 201))["id"]
-        path = "/api/lifecycles/task-results"
+        path = "/api/workflow/task-complete"
         for absent in ("document://default/d1", f"version://default/{made}/7", f"document://default/{id}"):
             await ada.post(path, {**result, "cargo_ref": absent}, 404)
             await ada.post(path, {**result, "items": [{"cargo_ref": absent, "cargo_type": "document"}]}, 404)
