@@ -209,7 +209,7 @@ async def started(server: Server) -> str:
     return str(task["correlation_id"])
 
 
-def result(correlation: str, cargo: str = "document://default/d1") -> dict[str, str]:
+def result(correlation: str, cargo: str = "entity://default/client/c1") -> dict[str, str]:
     return {"correlation_id": correlation, "status": "completed", "cargo_type": "document", "cargo_ref": cargo}
 
 

@@ -17,6 +17,7 @@ from perdure.buses.bus_settings import BusSettings, read_bus
 from perdure.business_calendar import Calendars
 from perdure.channels.channel_settings import ChannelSettings, read_channels
 from perdure.channels.webhook_settings import Hooks, read_hooks
+from perdure.engine.engine_url import check_engine
 from perdure.errors import DefinitionError, EngineSettingError, StoreSettingError
 from perdure.telemetry import TelemetrySettings
 from perdure.verbs.mapping_reader import Fields
@@ -131,10 +132,6 @@ def _read(fields: Fields, folder: Path) -> Config:
 def _engine(fields: Fields) -> str:
     """The engine's url; one that means nothing is a problem of the file."""
     url = fields.text("engine", "embedded")
-    if url == "embedded":
-        return url
-    from perdure.engine.engine_url import check_engine
-
     try:
         check_engine(url)
     except EngineSettingError as error:
