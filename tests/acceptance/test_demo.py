@@ -31,6 +31,8 @@ PROMISED = (
     "linted and proved, it is version 2",
     "compensation withdrew every document",
     "asked for on day 9, uploaded on day 1",
+    "the passport was blurred: the client was asked again, by itself",
+    "the extract expired: the review opened and asked for a new one",
     "the change is found, and its place is named",
 )
 

@@ -128,15 +128,20 @@ async def stuck_at(perdure: Perdure, place: Place) -> Aggregate:
 
 async def retry_at(context: Context, aggregate: Aggregate, place: Place) -> str:
     """Try again what is stuck there, and tell the state it has then."""
-    perdure = context.perdure
     if aggregate.kind == INSTANCE:
         stuck = await retry_tokens(context, place.id, place.number)
         return str(stuck.state.status)
     if aggregate.kind == LIFECYCLE:
         return await _retry_lifecycle(context, place)
     if aggregate.state.course is not None and place.number is not None:
-        return (await perdure.runbooks.retry(place.id, place.number)).state
+        return await _retry_step(context, place.id, place.number)
     return (await operator_interventions.retry(context, place.id)).state
+
+
+async def _retry_step(context: Context, id: str, number: int) -> str:
+    from perdure.app.operations import runbooks  # noqa: PLC0415
+
+    return (await runbooks.retry_step.function(context, runbooks.RetryStep(id, str(number)))).state
 
 
 async def _retry_lifecycle(context: Context, place: Place) -> str:

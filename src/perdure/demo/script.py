@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perdure.demo import case_scene, process_change_scene, research_scene, tamper_scene
+from perdure.demo import case_scene, papers_scene, process_change_scene, research_scene, tamper_scene
 from perdure.demo.command_runner import Stage
 
 TITLE = "Perdure: a client is taken on"
@@ -29,6 +29,8 @@ def tell(stage: Stage) -> None:
     other = process_change_scene.new_version(stage)
     process_change_scene.rejected(stage, other)
     process_change_scene.onboarding(stage)
+    papers_scene.collect(stage)
+    papers_scene.year_later(stage, worker)
     tamper_scene.verify(stage)
     tamper_scene.tamper(stage)
     stage.end("Nothing was lost, nothing happened twice, and nothing can be changed unnoticed.")

@@ -8,6 +8,7 @@ import { type Draft, draftOf } from "../../forms/form-draft";
 import { FormFields } from "../../forms/form";
 import { shapeOf } from "../../forms/schema-shape";
 import { asProblem } from "../../live/resource";
+import { Confirm } from "../../parts/dialog";
 import { JsonTree } from "../../parts/json-tree";
 import { ProblemBox } from "../../parts/load-states";
 import { capital } from "../../parts/titles";
@@ -48,6 +49,8 @@ export function AnswerForm({ path, task, standing, onAnswered, onStale }: Answer
   // The answer is about what was on the page when it was begun; once that was refused, about what is there now.
   const [begun] = useState(task.seen ?? "");
   const [isRefused, setRefused] = useState(false);
+  // A failed step of a grave verb is retried by a person who confirms it.
+  const [grave, setGrave] = useState<{ hash: string; phrase: string; data: Json }>();
   const seen = isRefused ? task.seen ?? "" : begun;
   const mayAnswer = mayDo("task.complete") && !standing.isRequester && standing.holder === "";
 
@@ -68,10 +71,15 @@ export function AnswerForm({ path, task, standing, onAnswered, onStale }: Answer
       setFaults(refused.errors);
       setTries(tries + 2);
       if (refused.errors.length === 0) setProblem(refused);
+      if (refused.status === 423 && refused.members["plan_hash"]) setGrave({ hash: String(refused.members["plan_hash"]), phrase: String(refused.members["phrase"] ?? ""), data: answer.value ?? {} });
       if (refused.status !== 0 && refused.status < 500) setKey(crypto.randomUUID());
       if (refused.status === 409) setRefused(true);
       if (refused.status === 409 || refused.status === 404) onStale();
     }
+  };
+  const confirm = async (_: string, phrase: string) => {
+    await post(`${path}/complete`, { data: grave?.data ?? {}, seen, confirm: grave?.hash ?? "", phrase }, { key });
+    onAnswered();
   };
   return (
     <section class="card" aria-labelledby="answer-title">
@@ -88,6 +96,7 @@ export function AnswerForm({ path, task, standing, onAnswered, onStale }: Answer
         <FormFields form="answer" shape={shape} draft={draft} faults={faults} onChange={setDraft} isDisabled={!mayAnswer || isBusy} tries={tries} />
         {mayAnswer && <div class="row"><button type="submit" class="button primary" disabled={isBusy}>{isBusy ? "Sending…" : "Complete"}</button></div>}
       </form>
+      {grave && <Confirm title="Retry something grave?" act="Retry" reason="none" phrase={grave.phrase} onAct={confirm} onClose={() => setGrave(undefined)}><p>{problem?.message}</p></Confirm>}
     </section>
   );
 }

@@ -11,6 +11,7 @@ from perdure.app.calls.view_builder import spoken_of
 from perdure.app.calls.views import CallView
 from perdure.app.instances.incident_retry import confirm_graver, retry_tokens, stuck_tokens
 from perdure.app.runbooks.step_human_tasks import unseen_tasks
+from perdure.app.runbooks.step_retry import confirm_retry
 from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.kernel.kernel import Prepared
@@ -34,8 +35,10 @@ async def retry(context: Context, id: str, confirm: str = "", phrase: str = "") 
         await _check_inside(context, "call.retry", instance)
         await retry_tokens(context, id_text(instance), None, confirm=confirm, phrase=phrase)
         return await _shown(context, call)
-    state: Runbook = (await read(runtime, context.origin, id)).state
+    aggregate = await read(runtime, context.origin, id)
+    state: Runbook = aggregate.state
     number = spoken_of(state) or 1
+    await confirm_retry(context, aggregate, number, confirm, phrase)
     is_failed = state.steps[number - 1].status == "failed"
     command = c.RetryStep(number) if is_failed else c.RetryIncident(number, runtime.lease.number)
     answer = await runtime.kernel.ask(KIND, call, context.origin, Prepared(command))

@@ -13,6 +13,7 @@ from perdure.app.operations.runbooks import (
     CancelRunbook,
     CompensateRunbook,
     ListRunbooks,
+    RetryStep,
     ShowDiff,
     ShowProgress,
     ShowRunbook,
@@ -60,9 +61,16 @@ class RunbookDesk(Desk):
         """No more steps will come."""
         return await self._performer.ask(runbooks.seal_runbook, ById(id), seen=seen)
 
-    async def retry(self, id: str, step: str | int, reason: str = "", *, seen: int | None = None) -> RunbookView:
-        """Begin a failed step anew, or try again what an incident stopped."""
-        return await self._performer.ask(runbooks.retry_step, StepReason(id, str(step), reason), seen=seen)
+    async def retry(
+        self, id: str, step: str | int, reason: str = "", *, seen: int | None = None, confirm: str = "",
+        phrase: str = "",
+    ) -> RunbookView:  # fmt: skip
+        """Begin a failed step anew, or try again what an incident stopped.
+
+        For whoever comes through a server, a step of a grave verb needs `confirm`, as a call of its verb does.
+        """
+        request = RetryStep(id, str(step), reason, confirm, phrase)
+        return await self._performer.ask(runbooks.retry_step, request, seen=seen)
 
     async def skip(self, id: str, step: str | int, reason: str, *, seen: int | None = None) -> RunbookView:
         """Go on without a step; what needs its result is skipped as well."""

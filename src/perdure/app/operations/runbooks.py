@@ -48,6 +48,7 @@ from perdure.app.runbooks.plan_composition import (
 from perdure.app.runbooks.plan_start_checks import check_agreed, check_extension, check_verbs
 from perdure.app.runbooks.runbook_scan import walk_case, walk_plans
 from perdure.app.runbooks.step_human_tasks import unseen_tasks
+from perdure.app.runbooks.step_retry import confirm_retry
 from perdure.app.runbooks.timeline import Timeline, timeline_of
 from perdure.app.runbooks.view_builder import plan_diff
 from perdure.app.runbooks.views import PlanDiff, PlanView, RunbookView, detailed
@@ -168,6 +169,13 @@ class StepReason(Request, frozen=True):
     id: Id
     step: Step
     reason: str = ""
+
+
+class RetryStep(StepReason, frozen=True):
+    """A step to try again, and why. A step of a grave verb is confirmed as a call of its verb is."""
+
+    confirm: str = ""
+    phrase: str = ""
 
 
 class SkipStep(Request, frozen=True):
@@ -403,10 +411,14 @@ async def cancel_case(context: Context, request: CancelCase) -> Runbooks:
 @operation(
     "runbook.retry", Route("POST", "/runbooks/{id}/steps/{step}/retry"), tag=STEPS, scope=VERBS_OF_STEP, guard=True
 )
-async def retry_step(context: Context, request: StepReason) -> RunbookView:
-    """Begin a failed step anew, or try again what an incident stopped."""
+async def retry_step(context: Context, request: RetryStep) -> RunbookView:
+    """Begin a failed step anew, or try again what an incident stopped.
+
+    A step of a grave verb is confirmed as a call of its verb is.
+    """
     aggregate = await context.runbook_views.read(request.id)
     number = step_number(aggregate, request.step)
+    await confirm_retry(context, aggregate, number, request.confirm, request.phrase)
     if aggregate.state.steps[number - 1].incident is not None:
         return await context.runbook_views.ask(request.id, c.RetryIncident(number, context.runtime.lease.number))
     return await context.runbook_views.ask(request.id, c.RetryStep(number, request.reason))

@@ -68,13 +68,18 @@ class ReassignTask(Request, frozen=True):
 
 
 class CompleteTask(Request, frozen=True):
-    """The data that a task asks for. The answer of a gate is `{"agree": true}` or false."""
+    """The data that a task asks for. The answer of a gate is `{"agree": true}` or false.
+
+    The answer that a failed step of a grave verb is retried is confirmed as the retry is.
+    """
 
     key: TaskKey
     data: Data = field(default_factory=dict)
     message_id: str = ""
     override: str = ""
     seen: Seen = ""
+    confirm: str = ""
+    phrase: str = ""
 
 
 class AcceptTask(TakeTask, frozen=True):
@@ -129,7 +134,8 @@ async def complete_task(context: Context, request: CompleteTask) -> InstanceView
     Data that do not fit its form are refused, and `errors` says for each field what is wrong with it.
     """
     if await context.perdure.tasks.is_failure(request.key):
-        return await answer_failure(partial(perform, context), request.key, read_answer(request.key, request.data))
+        answer = read_answer(request.key, request.data)
+        return await answer_failure(partial(perform, context), request.key, answer, request.confirm, request.phrase)
     await check_answer(context.perdure, context.principal, request.key, "", request.data)
     return await context.perdure.tasks.complete(
         request.key, request.data, message_id=request.message_id, override=request.override, seen=request.seen

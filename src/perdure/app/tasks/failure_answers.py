@@ -32,7 +32,9 @@ def read_answer(key: str, data: Any) -> FailureAnswer:
     return msgspec.convert(given, FailureAnswer)
 
 
-async def answer_failure(ask: Ask, key: str, answer: FailureAnswer) -> RunbookView:
+async def answer_failure(
+    ask: Ask, key: str, answer: FailureAnswer, confirm: str = "", phrase: str = ""
+) -> RunbookView:  # fmt: skip
     """Do what was answered, by the operation that does it: whoever may not do that may not answer so."""
     from perdure.app.operations import runbooks  # noqa: PLC0415  operations know this module
 
@@ -40,7 +42,7 @@ async def answer_failure(ask: Ask, key: str, answer: FailureAnswer) -> RunbookVi
     reason = answer.reason or f"answered to task {key}"
     match answer.answer:
         case "retry":
-            return await ask(runbooks.retry_step, runbooks.StepReason(id, step, reason))
+            return await ask(runbooks.retry_step, runbooks.RetryStep(id, step, reason, confirm, phrase))
         case "skip":
             return await ask(runbooks.skip_step, runbooks.SkipStep(id, step, reason))
         case "abort":

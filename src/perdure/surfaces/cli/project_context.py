@@ -46,7 +46,17 @@ def load_project(settings: Settings) -> Config:
 
 
 def load_verbs(config: Config) -> Catalogue:
-    """The project's verbs; no store is needed."""
+    """The project's verbs, with those of documents where it declares some; no store is needed."""
+    catalogue = load_declared_verbs(config)
+    if not catalogue.documents:
+        return catalogue
+    from perdure.app.documents.verbs import with_document_verbs
+
+    return with_document_verbs(catalogue)
+
+
+def load_declared_verbs(config: Config) -> Catalogue:
+    """The verbs that the project declares itself."""
     from perdure.verbs import definition_places, load_catalogue
 
     return load_catalogue(definition_places(config.definitions, config.documents), config.environment)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.argument_values import json_option
-from perdure.surfaces.cli.commands.calls import REST_SECONDS, IdWord, Reason, show_call
+from perdure.surfaces.cli.commands.calls import REST_SECONDS, Confirm, IdWord, Phrase, Reason, agreed, show_call
 from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.exit_codes import FAILED
 from perdure.surfaces.cli.global_options import Settings
@@ -71,10 +72,10 @@ def _what(view: CallView | InstanceView | LifecycleStatus) -> str:
     return f"{view.process} v{view.version}" if isinstance(view, InstanceView) else view.verb
 
 
-async def retry(settings: Settings, id: IdWord) -> None:
+async def retry(settings: Settings, id: IdWord, confirm: Confirm = "", phrase: Phrase = "") -> None:
     """Try again what an incident stopped."""
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        await perdure.retry(id)
+        await agreed(settings, perdure, partial(perdure.retry, id), confirm, phrase)
         view = await _settled(perdure, id)
         await _show(settings, perdure, view)
     if view.state == "failed" or _why(view)[0]:

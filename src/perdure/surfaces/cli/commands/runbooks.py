@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,7 +14,7 @@ import typer
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.argument_values import duration, variables_of
 from perdure.surfaces.cli.commands.audit import export_document
-from perdure.surfaces.cli.commands.calls import REST_SECONDS, Confirm, Phrase, Reason, agreement
+from perdure.surfaces.cli.commands.calls import REST_SECONDS, Confirm, Phrase, Reason, agreed, agreement
 from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.exit_codes import FAILED, NOT_YET, QUARANTINED
 from perdure.surfaces.cli.global_options import Settings
@@ -146,10 +147,13 @@ async def seal(settings: Settings, id: IdWord) -> None:
         _show(settings, await perdure.runbooks.seal(id))
 
 
-async def retry(settings: Settings, id: IdWord, step: StepWord, reason: Reason = "") -> None:
+async def retry(
+    settings: Settings, id: IdWord, step: StepWord, reason: Reason = "", confirm: Confirm = "", phrase: Phrase = ""
+) -> None:
     """Begin a failed step anew, or try again what an incident stopped."""
     async with _steering(settings) as perdure:
-        _show(settings, await _rested(perdure, await perdure.runbooks.retry(id, step, reason)))
+        act = partial(perdure.runbooks.retry, id, step, reason)
+        _show(settings, await _rested(perdure, await agreed(settings, perdure, act, confirm, phrase)))
 
 
 async def skip(

@@ -10,7 +10,7 @@ import typer
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.exit_codes import FAILED
 from perdure.surfaces.cli.global_options import Settings
-from perdure.surfaces.cli.project_context import load_project, load_verbs
+from perdure.surfaces.cli.project_context import load_declared_verbs, load_project, load_verbs
 from perdure.surfaces.cli.remote_server import get_verb, open_server, server_of, server_verbs
 from perdure.surfaces.cli.shell_completion import verb_names
 
@@ -79,7 +79,7 @@ def _problems(config: Config) -> tuple[list[Problem], int]:
     from perdure.errors import DefinitionError
 
     try:
-        catalogue = load_verbs(config)
+        catalogue = load_declared_verbs(config)
     except DefinitionError as error:
         return error.problems, 0
     return [*_handler_problems(config, catalogue), *catalogue.lint()], len(catalogue)
