@@ -65,7 +65,8 @@ def test_a_literal_key_is_an_expression() -> None:
 def test_a_default_flow_has_no_condition() -> None:
     ways = """<d:exclusiveGateway id="x" default="b"/><d:endEvent id="one"/><d:endEvent id="two"/>
     <d:sequenceFlow id="a" sourceRef="x" targetRef="one">
-    <d:conditionExpression>=orch_paid = true</d:conditionExpression></d:sequenceFlow><d:sequenceFlow id="b" sourceRef="x" targetRef="two">
+    <d:conditionExpression>=orch_paid = true</d:conditionExpression></d:sequenceFlow>
+    <d:sequenceFlow id="b" sourceRef="x" targetRef="two">
     <d:conditionExpression id="odd">=orch_paid = false</d:conditionExpression></d:sequenceFlow>"""
     text = exported(ways)
     assert "orch_paid = true" in text
