@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from perdure.bpmn.camunda import zeebe_xml
 from perdure.bpmn.xml import read_model, write_model
 from perdure.verb_contract import FlagContract
@@ -31,8 +33,24 @@ def test_a_user_task_is_one_of_zeebes_own_with_dates_and_lists_as_expressions() 
     assert "<zeebe:userTask />" in text
     assert "dueDate=\"=now() + duration('P3D')\"" in text
     span = "duration(orch_when)"
-    assert f'followUpDate="=if {span} = null then orch_when else now() + {span}"' in text
+    date = f"if {span} = null then orch_when else now() + {span}"
+    assert f"followUpDate=\"=if orch_when = '' then null else {date}\"" in text
     assert "candidateGroups=\"=if orch_groups = '' then [] else split(orch_groups, ', *')\"" in text
+
+
+@pytest.mark.parametrize(
+    ("span", "parts"),
+    [
+        ("P1W", ["PT604800S"]),
+        ("P1Y2M3DT4H", ["P14M", "PT273600S"]),
+        ("P1MT0.25S", ["P1M", "PT0.25S"]),
+        ("P1Y", ["P1Y"]),
+        ("PT36H", ["PT36H"]),
+    ],
+)
+def test_a_duration_is_written_in_parts_that_feel_reads(span: str, parts: list[str]) -> None:
+    said = " + ".join(f"duration('{part}')" for part in parts)
+    assert f'dueDate="=now() + {said}"' in exported(USER.replace("P3D", span))
 
 
 def test_a_date_stays_a_date() -> None:

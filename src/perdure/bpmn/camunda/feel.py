@@ -6,7 +6,8 @@ from perdure.bpmn.conditions.printer import show_literal
 from perdure.bpmn.conditions.tokens import quoted
 from perdure.bpmn.conditions.tree import Among, Both, Compare, Condition, Either, Not, Scalar
 from perdure.bpmn.model import COMPLETED_COUNT, Value
-from perdure.moments import is_date_time
+from perdure.durations import DurationError, parse_span
+from perdure.moments import SECOND
 
 _COUNTED = "numberOfCompletedInstances"
 """The variable of Zeebe that counts iterations that have ended."""
@@ -21,9 +22,23 @@ def moment(value: Value) -> Value:
     """A due date: a duration counts from when the task opens; Zeebe knows dates only."""
     if value.kind == "flag":
         span = f"duration({value.text})"
-        return _feel(f"if {span} = null then {value.text} else now() + {span}")
-    is_span = value.kind == "literal" and value.text.strip() and not is_date_time(value.text.strip())
-    return _feel(f"now() + duration({quoted(value.text.strip())})") if is_span else value
+        date = f"if {span} = null then {value.text} else now() + {span}"
+        return _feel(f'if {value.text} = "" then null else {date}')
+    parts = _spans(value.text.strip()) if value.kind == "literal" else []
+    return _feel(" + ".join(["now()", *(f"duration({quoted(part)})" for part in parts)])) if parts else value
+
+
+def _spans(text: str) -> list[str]:
+    """A duration in parts that FEEL reads, which knows no weeks, and no months beside days; none for anything else."""
+    try:
+        months, micros = parse_span(text)
+    except DurationError:
+        return []
+    if "W" not in text and not (months and micros):
+        return [text]
+    seconds, rest = divmod(micros, SECOND)
+    counted = f"{seconds}.{rest:06}".rstrip("0") if rest else str(seconds)
+    return [*([f"P{months}M"] if months else []), *([f"PT{counted}S"] if micros else [])]
 
 
 def names(value: Value) -> Value:
