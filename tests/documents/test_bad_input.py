@@ -209,7 +209,7 @@ async def started(server: Server) -> str:
     return str(task["correlation_id"])
 
 
-def result(correlation: str, cargo: str = "document://default/d1") -> dict[str, str]:
+def result(correlation: str, cargo: str = "entity://default/client/c1") -> dict[str, str]:
     return {"correlation_id": correlation, "status": "completed", "cargo_type": "document", "cargo_ref": cargo}
 
 
@@ -228,7 +228,7 @@ async def test_cargo_of_another_tenant(tmp_path: Path) -> None:
     async with opened(tmp_path) as server:
         correlation = await started(server)
         told = await server.of("ada").post(
-            "/api/lifecycles/task-results", result(correlation, "document://other/d1"), 422
+            "/api/workflow/task-complete", result(correlation, "document://other/d1"), 400
         )
         assert "belongs to another tenant" in told["detail"]
         assert await status(server, correlation) == "pending", "the right cargo can still come"
@@ -239,7 +239,7 @@ async def test_the_key_of_no_task(tmp_path: Path) -> None:
     async with opened(tmp_path) as server:
         correlation = await started(server)
         for unknown in (f"{NOBODY}:passport:1", f"{correlation.partition(':')[0]}:visa:1", "nonsense"):
-            told = await server.of("ada").post("/api/lifecycles/task-results", result(unknown), 404)
+            told = await server.of("ada").post("/api/workflow/task-complete", result(unknown), 404)
             assert told["detail"].startswith("Expected to"), unknown
         assert await status(server, correlation) == "pending"
 
@@ -250,7 +250,7 @@ async def test_a_result_for_a_task_that_expired(tmp_path: Path) -> None:
         correlation = await started(server)
         await server.sandbox.advance("P11D")
         assert await status(server, correlation) == "expired"
-        late = await server.of("ada").post("/api/lifecycles/task-results", result(correlation), 202)
+        late = await server.of("ada").post("/api/workflow/task-complete", result(correlation), 200)
         assert (late["answer"], late["task"]["status"]) == ("over", "expired")
         shown = await server.of("ada").get(f"/api/lifecycles/{correlation.partition(':')[0]}")
         assert shown["state"] == "OPEN", "a late result moves nothing"

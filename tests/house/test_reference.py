@@ -110,7 +110,8 @@ def test_every_setting_is_on_the_page() -> None:
         "resolvers": {f"*.{each}" for each in RESOLVER_KEYS},
         "calendars": {f"*.{each}" for each in CALENDAR_KEYS},
         "channels": channels,
-        "bus": {f"brokers.*.{each}" for each in bus_settings.BROKER_KEYS},
+        "bus": {f"brokers.*.{each}" for each in bus_settings.BROKER_KEYS}
+        | {f"task_results[].{each}" for each in bus_settings.RESULT_KEYS},
     }  # fmt: skip
     known = {f"{key}.{each}" for key in project.CONFIG_KEYS for each in nested.get(key, ())}
     assert told == known | (project.CONFIG_KEYS - set(nested))

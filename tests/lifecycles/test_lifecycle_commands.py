@@ -50,7 +50,7 @@ def test_a_client_is_started_blocked_moved_and_approved(shell: Shell) -> None:
     ]
     assert "MissingDocument passport" in shell.run("lifecycles", "show", id).out
     receipt = shell.json(
-        "lifecycles", "complete-task", shown["tasks"][0]["correlation_id"], "--cargo", "external://crm/d1"
+        "lifecycles", "complete-task", shown["tasks"][0]["correlation_id"], "--cargo", "entity://default/client/c1"
     )
     assert (receipt["answer"], receipt["task"]["status"]) == ("accepted", "completed")
     shell.json("call", "client.create", "id=c1", "passport=verified", "risk=low")

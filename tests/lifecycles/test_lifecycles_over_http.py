@@ -51,15 +51,15 @@ async def test_a_client_comes_through_and_everybody_does_only_what_they_may(stor
                 "cargo_ref": cargo,
             }  # fmt: skip
 
-        await server.of("eve").post("/api/lifecycles/task-results", result("document://other/d1"), 404)
-        await ada.post("/api/lifecycles/task-results", result("document://other/d1"), 422)
-        first = await ada.post("/api/lifecycles/task-results", result("document://default/d1"), 202)
+        await server.of("eve").post("/api/workflow/task-complete", result("document://other/d1"), 404)
+        await ada.post("/api/workflow/task-complete", result("document://other/d1"), 400)
+        first = await ada.post("/api/workflow/task-complete", result("document://default/d1"), 202)
         assert (first["answer"], first["task"]["status"], first["state"]) == ("accepted", "partial", "OPEN")
-        again = await ada.post("/api/lifecycles/task-results", result("document://default/d1"), 202)
+        again = await ada.post("/api/workflow/task-complete", result("document://default/d1"), 200)
         assert (again["answer"], again["task"]["received"]) == ("known", 1)
-        second = await ada.post("/api/lifecycles/task-results", result("document://default/d2"), 202)
+        second = await ada.post("/api/workflow/task-complete", result("document://default/d2"), 202)
         assert (second["task"]["status"], second["state"]) == ("completed", "REVIEW")
-        late = await ada.post("/api/lifecycles/task-results", result("document://default/d3"), 202)
+        late = await ada.post("/api/workflow/task-complete", result("document://default/d3"), 200)
         assert late["answer"] == "over"
         tasks = (await ada.get(f"/api/workflow/{id}/pending-tasks"))["tasks"]
         assert [(each["status"], each["received"], each["expected"]) for each in tasks] == [("completed", 2, 2)]

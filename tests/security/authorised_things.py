@@ -122,7 +122,7 @@ class Things:
             for each in msgspec.structs.fields(row.request)
             if each.default is msgspec.NODEFAULT and each.default_factory is msgspec.NODEFAULT
         ]
-        if row.id in OF_REQUESTS:
+        if row.id in OF_REQUESTS or row.id == "send_task_result":
             needed.append("correlation_id")
         values = {name: await self._field(name, row, route) for name in dict.fromkeys([*in_path, *needed])}
         path = _PLACE.sub(lambda found: str(values[found[1]]), route.path)

@@ -153,7 +153,7 @@ async def test_nobody_brings_the_result_of_a_task_that_people_decide() -> None:
         (task,) = asked["tasks"]
         result = {"correlation_id": task["correlation_id"], "status": "completed"}
         for more in ({"cargo_ref": "document://default/d1"}, {}):
-            await server.of("agent:ann").post("/api/lifecycles/task-results", {**result, **more}, 403)
+            await server.of("agent:ann").post("/api/workflow/task-complete", {**result, **more}, 403)
         (open_task,) = (await server.of("rico").get("/api/tasks"))["items"]
         made = (await server.of("ada").post("/api/documents", {"type": "form", "data": {}}, 201))["id"]
         answer = {"data": {"cargo_ref": f"document://default/{made}"}}
@@ -279,7 +279,7 @@ async def test_a_result_that_points_at_a_document_points_at_one_that_is_there() 
         (task,) = (await ada.post(f"/api/lifecycles/{id}/resolve", {"key": "it"}))["tasks"]
         result = {"correlation_id": task["correlation_id"], "status": "completed"}
         made = (await ada.post("/api/documents", {"type": "form", "data": {}}, 201))["id"]
-        path = "/api/lifecycles/task-results"
+        path = "/api/workflow/task-complete"
         for absent in ("document://default/d1", f"version://default/{made}/7", f"document://default/{id}"):
             await ada.post(path, {**result, "cargo_ref": absent}, 404)
             await ada.post(path, {**result, "items": [{"cargo_ref": absent, "cargo_type": "document"}]}, 404)

@@ -42,6 +42,7 @@ from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runbooks.runbooks import RunbookOperations
 from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runtime import Role, Runtime
+from perdure.app.task_results.verbs import WorkflowVerbs, with_workflow_verb
 from perdure.app.tasks.task_list import task_list as external_task_list
 from perdure.app.tasks.tasks import TaskOperations
 from perdure.app.wait_permissions import WaitPermissions, letter_of
@@ -155,7 +156,7 @@ class Perdure(CallDesk, MessageDesk):
         `calendars` count business days.
         `blobs` is the folder that files of documents are kept in, by default beside the store. `task_list` is the
         address of a human task in a task list elsewhere, `https://tasks.example.org/{key}`.
-        `bus` names brokers; one is connected when it is first used.
+        `bus` names brokers; one is connected when it is first used, and a worker takes in the task results they bring.
         `engine` carries processes: `embedded`, or `temporal://host:7233/namespace`.
         `channels` are the ways by which documents are asked for. The links that they carry lead to `public_url`, with
         tokens that the secret in `secret_file` signs: the one of the servers.
@@ -171,6 +172,7 @@ class Perdure(CallDesk, MessageDesk):
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
         table = project_guards(guards) if role != "reader" else readable_guards(guards)
         guarded = load_project_lifecycles(definitions, lifecycles, table) if role != "reader" else []
+        catalogue = with_workflow_verb(catalogue, bool(guarded))
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
         registry = HandlerRegistry.collect(list(packages), catalogue, bound) if role != "reader" else HandlerRegistry()
@@ -181,6 +183,7 @@ class Perdure(CallDesk, MessageDesk):
             engine=engine,
         )  # fmt: skip
         DocumentVerbs(runtime).bind(registry)
+        WorkflowVerbs(runtime).bind(registry)
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
         runtime.packs = PackOperations([Path(each) for each in packs])
         runtime.hooks = hooks or Hooks()
@@ -201,8 +204,10 @@ class Perdure(CallDesk, MessageDesk):
             await runtime.deploy_lifecycles(guarded, Origin(tenant, principal))
             if telling is not None:
                 telling.start()
+            runtime.open_doors()
             yield cls(runtime, Origin(tenant, principal, groups=tuple(groups)))
         finally:
+            await runtime.close_doors()
             if telling is not None:
                 await telling.stop()
             await runtime.stop()

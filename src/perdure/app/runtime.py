@@ -29,6 +29,9 @@ from perdure.app.packs import PackOperations
 from perdure.app.processes.deployment_gates import gates
 from perdure.app.processes.model_review import Reviews
 from perdure.app.processes.project_models import ProjectModels
+from perdure.app.task_results.bus_doors import BusDoors
+from perdure.app.task_results.queue_door import QueueDoor
+from perdure.app.task_results.result_intake import ResultIntake
 from perdure.app.tasks.task_list import TaskList
 from perdure.blobs.storage_selection import open_blobs
 from perdure.buses.bus_selection import Buses
@@ -199,6 +202,8 @@ class Runtime:
         self.upkeep.adopt(PARENT, self.lifecycle_upkeep.call_ended)
         self.kernel.notice(self.lifecycle_upkeep.on_notices)
         self.lifecycles = instances
+        self.results, self.result_queue = ResultIntake(self), QueueDoor(self)
+        self.bus_doors: BusDoors | None = None
 
     def _listen(self) -> None:
         self._open_lifecycles()
@@ -289,8 +294,21 @@ class Runtime:
         if settings.logs:
             self.observer.correlate()
 
+    def open_doors(self) -> None:
+        """Consume what the brokers of the project bring; a worker does, once it has started."""
+        if self.role == "worker":
+            self.bus_doors = BusDoors(self)
+            self.bus_doors.start()
+
+    async def close_doors(self) -> None:
+        """Let deliveries that are under way end, and give the others back to their brokers."""
+        if self.bus_doors is not None:
+            await self.bus_doors.stop()
+
     async def scrape(self) -> bytes:
         """The text of `/metrics`."""
+        if self.bus_doors is not None:
+            await self.bus_doors.measure()
         if self.clock is not None:
             self.measure().clock_differs(self.clock.difference / SECOND)
         return await self.observer.scrape()
@@ -394,7 +412,8 @@ class Runtime:
     async def look_after(self) -> int:
         """One round of upkeep; returns how much was done."""
         await self.lease.reap()
-        return await self.upkeep.take_over() + await self.upkeep.deliver() + await self.engine.sweep()
+        done = await self.upkeep.take_over() + await self.upkeep.deliver() + await self.engine.sweep()
+        return done + await self.result_queue.drain()
 
     async def _look_after(self) -> None:
         while True:
@@ -442,6 +461,7 @@ class Runtime:
         forgotten = 0
         while count := await self.store.answers.forget(self.sources.now() - ANSWERS_KEPT):
             forgotten += count
+        await self.result_queue.forget()
         return forgotten
 
     async def retain(self) -> int:

@@ -36,10 +36,6 @@ class Consumer(Protocol):
         """Say that these are still being worked on, so that no other consumer gets them meanwhile."""
         ...
 
-    async def lag(self) -> int | None:
-        """How many messages wait to be acknowledged; None where the broker does not say."""
-        ...
-
     async def close(self) -> None:
         """Leave the group. Messages that were not acknowledged go to the others."""
         ...
@@ -63,6 +59,10 @@ class Bus(Protocol):
 
         Messages of a member that gave no sign for `claim_seconds` go to the others.
         """
+        ...
+
+    async def lag(self, source: str, group: str) -> int | None:
+        """How many messages a group has not acknowledged; None where there is no such source or group yet."""
         ...
 
     async def close(self) -> None: ...

@@ -27,6 +27,8 @@ class KafkaBus:
         self._name = name
         self._settings = dict(settings)
         self._producer: Any = None
+        self._probes: dict[str, Any] = {}
+        """Clients that only look at the offsets of a group, and never join it."""
 
     @classmethod
     async def open(cls, name: str, url: str, options: Mapping[str, str]) -> KafkaBus:
@@ -72,7 +74,28 @@ class KafkaBus:
             client.subscribe([source], on_revoke=consumer.lost, on_lost=consumer.lost)
         return consumer
 
+    async def lag(self, source: str, group: str) -> int | None:
+        async with self.reached():
+            return await asyncio.to_thread(self._count, source, group)
+
+    def _count(self, topic: str, group: str) -> int | None:
+        if group not in self._probes:
+            self._probes[group] = Consumer({**self._settings, "group.id": group, "enable.auto.commit": "false"})
+        probe = self._probes[group]
+        about = probe.list_topics(topic, timeout=TIMEOUT_SECONDS).topics[topic]
+        places = [TopicPartition(topic, number) for number in about.partitions]
+        if about.error is not None or not places:
+            return None
+        total = 0
+        for each in probe.committed(places, timeout=TIMEOUT_SECONDS):
+            low, high = probe.get_watermark_offsets(each, timeout=TIMEOUT_SECONDS)
+            total += max(high - (each.offset if each.offset >= 0 else low), 0)
+        return total
+
     async def close(self) -> None:
+        for probe in self._probes.values():
+            await asyncio.to_thread(probe.close)
+        self._probes.clear()
         if self._producer is not None:
             await asyncio.to_thread(self._producer.flush, TIMEOUT_SECONDS)
             self._producer = None
@@ -155,19 +178,6 @@ class KafkaConsumer:
             self._client.pause(self._client.assignment())
             self._is_paused = True
         self._client.poll(0)
-
-    async def lag(self) -> int | None:
-        return await self._called(self._count)
-
-    def _count(self) -> int | None:
-        assigned = self._client.assignment()
-        if not assigned:
-            return None
-        total = 0
-        for each in self._client.committed(assigned, timeout=TIMEOUT_SECONDS):
-            low, high = self._client.get_watermark_offsets(each, timeout=TIMEOUT_SECONDS)
-            total += max(high - (each.offset if each.offset >= 0 else low), 0)
-        return total
 
     async def close(self) -> None:
         with suppress(BusUnavailableError):

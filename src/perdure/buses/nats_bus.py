@@ -72,7 +72,7 @@ class NatsBus:
                 await self._stream.add_stream(name=stream, subjects=[source])
             await self._ensure_consumer(stream, source, group, claim_seconds)
             pulled = await self._stream.pull_subscribe_bind(consumer=group, stream=stream)
-        return NatsConsumer(self, self._stream, pulled, stream, group)
+        return NatsConsumer(self, pulled)
 
     async def _ensure_consumer(self, stream: str, subject: str, group: str, claim_seconds: float) -> None:
         wanted = ConsumerConfig(
@@ -80,6 +80,15 @@ class NatsBus:
             filter_subject=subject, max_ack_pending=MOST_OPEN,
         )  # fmt: skip
         await self._stream.add_consumer(stream, wanted)
+
+    async def lag(self, source: str, group: str) -> int | None:
+        async with self.reached():
+            try:
+                stream = await self._stream.find_stream_name_by_subject(source)
+                about = await self._stream.consumer_info(stream, group)
+            except NotFoundError:
+                return None
+        return int(about.num_pending or 0) + int(about.num_ack_pending or 0)
 
     async def flush(self) -> None:
         await self._client.flush(int(TIMEOUT_SECONDS))
@@ -92,11 +101,9 @@ class NatsBus:
 class NatsConsumer:
     """One member of a group at one subject."""
 
-    def __init__(self, bus: NatsBus, stream: Any, pulled: Any, stream_name: str, group: str) -> None:
+    def __init__(self, bus: NatsBus, pulled: Any) -> None:
         self._bus = bus
-        self._stream = stream
         self._pulled = pulled
-        self._stream_name, self._group = stream_name, group
         self._open: dict[str, Any] = {}
 
     async def receive(self, most: int, seconds: float) -> list[Delivery]:
@@ -125,11 +132,6 @@ class NatsConsumer:
         async with self._bus.reached():
             for each in open:
                 await each.token.in_progress()
-
-    async def lag(self) -> int | None:
-        async with self._bus.reached():
-            about = await self._stream.consumer_info(self._stream_name, self._group)
-        return int(about.num_pending or 0) + int(about.num_ack_pending or 0)
 
     async def close(self) -> None:
         """Give back what is open, so that others need not wait for it."""

@@ -64,6 +64,17 @@ class RedisBus:
                     raise
         return RedisConsumer(self, self._client, source, group, member, claim_seconds)
 
+    async def lag(self, source: str, group: str) -> int | None:
+        async with self.reached():
+            try:
+                groups = await self._client.xinfo_groups(source)
+            except ResponseError:
+                return None
+        own = next((each for each in groups if each["name"] == group.encode()), None)
+        if own is None or own.get("lag") is None:
+            return None
+        return int(own["lag"]) + int(own["pending"])
+
     async def close(self) -> None:
         await self._client.aclose()
 
@@ -120,14 +131,6 @@ class RedisConsumer:
             async with self._bus.reached():
                 ids = [each.token for each in open]
                 await self._client.xclaim(self._stream, self._group, self._member, 0, ids, justid=True)
-
-    async def lag(self) -> int | None:
-        async with self._bus.reached():
-            groups = await self._client.xinfo_groups(self._stream)
-        own = next((each for each in groups if each["name"] == self._group.encode()), None)
-        if own is None or own.get("lag") is None:
-            return None
-        return int(own["lag"]) + int(own["pending"])
 
     async def close(self) -> None:
         """Leave the group, unless something is pending: Redis would forget that it was ever delivered."""

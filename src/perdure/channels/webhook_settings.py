@@ -20,8 +20,11 @@ OUTCOME = "outcome."
 """The beginning of the type of an outcome event: `outcome.Parked`."""
 HOOKS_KEYS = frozenset({"in", "out", "egress"})
 IN_KEYS = frozenset(
-    {"name", "tenant", "principal", "secret_env", "secret_file", "window", "message", "verbs", "key", "ttl"}
-)
+    {
+        "name", "tenant", "principal", "secret_env", "secret_file", "window", "message", "verbs", "key", "ttl",
+        "task_results",
+    }
+)  # fmt: skip
 OUT_KEYS = frozenset({"name", "tenant", "url", "secret_env", "secret_file", "events"})
 EGRESS_KEYS = frozenset({"allow"})
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -68,6 +71,8 @@ class HookIn(msgspec.Struct, frozen=True):
     ttl_seconds: float = 0.0
     verbs: tuple[str, ...] = ()
     """Patterns of the verbs whose waits it may end: `papers.ask`, `papers.*`."""
+    brings_results: bool = False
+    """Whether it brings results of pending tasks, those of `verbs`, instead of completions."""
 
     @property
     def only_verb(self) -> str:
@@ -159,7 +164,7 @@ def _read_in(fields: Fields, folder: Path) -> HookIn:
     hook = HookIn(
         name, _secret(fields, folder), fields.text("tenant", "default"), fields.text("principal", f"hook:{name}"),
         int(fields.duration("window") or WINDOW_SECONDS), fields.text("message"), key, fields.duration("ttl") or 0.0,
-        tuple(fields.texts("verbs")),
+        tuple(fields.texts("verbs")), fields.boolean("task_results"),
     )  # fmt: skip
     if (fault := hook.fault()) is not None:
         fields.wrong(fields.get("verbs") or fields.get("name"), "wrong_value", *fault)

@@ -20,29 +20,75 @@
 
 from __future__ import annotations
 
-from perdure.engine.capabilities import EVERYTHING as EVERYTHING
-from perdure.engine.capabilities import Capabilities as Capabilities
-from perdure.engine.contract import Engine as Engine
-from perdure.engine.deployment import Check as Check
-from perdure.engine.deployment import Deployment as Deployment
-from perdure.engine.deployment import Judged as Judged
-from perdure.engine.deployment import ProcessVersion as ProcessVersion
-from perdure.engine.engine_url import check_engine as check_engine
-from perdure.engine.instance import Flags as Flags
-from perdure.engine.instance import InstanceName as InstanceName
-from perdure.engine.instance import LifecycleEvent as LifecycleEvent
-from perdure.engine.instance import MigrationPlan as MigrationPlan
-from perdure.engine.instance import Move as Move
-from perdure.engine.instance import NewVerb as NewVerb
-from perdure.engine.instance import StartRequest as StartRequest
-from perdure.engine.instance import Told as Told
-from perdure.engine.instance import Until as Until
-from perdure.engine.jobs import Job as Job
-from perdure.engine.jobs import JobStream as JobStream
-from perdure.engine.messages import MESSAGE as MESSAGE
-from perdure.engine.messages import SIGNAL as SIGNAL
-from perdure.engine.messages import Broadcast as Broadcast
-from perdure.engine.messages import MessageOutcome as MessageOutcome
-from perdure.engine.messages import Receipt as Receipt
-from perdure.engine.messages import Vet as Vet
-from perdure.engine.messages import sent_id as sent_id
+from typing import TYPE_CHECKING
+
+from perdure.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from perdure.engine.capabilities import EVERYTHING as EVERYTHING
+    from perdure.engine.capabilities import Capabilities as Capabilities
+    from perdure.engine.contract import Engine as Engine
+    from perdure.engine.deployment import Check as Check
+    from perdure.engine.deployment import Deployment as Deployment
+    from perdure.engine.deployment import Judged as Judged
+    from perdure.engine.deployment import ProcessVersion as ProcessVersion
+    from perdure.engine.engine_url import check_engine as check_engine
+    from perdure.engine.instance import Flags as Flags
+    from perdure.engine.instance import InstanceName as InstanceName
+    from perdure.engine.instance import LifecycleEvent as LifecycleEvent
+    from perdure.engine.instance import MigrationPlan as MigrationPlan
+    from perdure.engine.instance import Move as Move
+    from perdure.engine.instance import NewVerb as NewVerb
+    from perdure.engine.instance import StartRequest as StartRequest
+    from perdure.engine.instance import Told as Told
+    from perdure.engine.instance import Until as Until
+    from perdure.engine.jobs import Job as Job
+    from perdure.engine.jobs import JobStream as JobStream
+    from perdure.engine.messages import MESSAGE as MESSAGE
+    from perdure.engine.messages import SIGNAL as SIGNAL
+    from perdure.engine.messages import Broadcast as Broadcast
+    from perdure.engine.messages import MessageOutcome as MessageOutcome
+    from perdure.engine.messages import Receipt as Receipt
+    from perdure.engine.messages import Vet as Vet
+    from perdure.engine.messages import sent_id as sent_id
+
+# Names are loaded when first used: settings are read without them.
+_HOMES = {
+    "capabilities": (
+        "EVERYTHING",
+        "Capabilities",
+    ),
+    "contract": ("Engine",),
+    "deployment": (
+        "Check",
+        "Deployment",
+        "Judged",
+        "ProcessVersion",
+    ),
+    "engine_url": ("check_engine",),
+    "instance": (
+        "Flags",
+        "InstanceName",
+        "LifecycleEvent",
+        "MigrationPlan",
+        "Move",
+        "NewVerb",
+        "StartRequest",
+        "Told",
+        "Until",
+    ),
+    "jobs": (
+        "Job",
+        "JobStream",
+    ),
+    "messages": (
+        "MESSAGE",
+        "SIGNAL",
+        "Broadcast",
+        "MessageOutcome",
+        "Receipt",
+        "Vet",
+        "sent_id",
+    ),
+}
+__getattr__, __dir__ = lazy_exports(__name__, _HOMES)

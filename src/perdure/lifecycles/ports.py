@@ -21,6 +21,23 @@ class Message(Protocol):
     def body(self) -> bytes | None: ...
 
 
+class QueuedResult(NamedTuple):
+    """A row of the queue of task results, as whoever inserted it wrote it."""
+
+    id: int
+    tenant: str
+    tries: int
+    fields: dict[str, Any]
+
+
+class ResultQueue(Protocol):
+    """The queue of task results: rows are leased for a while, and settled after the commit that counted them."""
+
+    async def lease(self, now: int, until: int, most: int) -> list[QueuedResult]: ...
+    async def settle(self, outcomes: list[tuple[int, str]], now: int) -> None: ...
+    async def release(self, id: int, outcome: str, until: int) -> None: ...
+
+
 class RecordVersion(Protocol):
     """One version of a record; of a deleted or erased one there are no data."""
 

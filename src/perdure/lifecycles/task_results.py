@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from perdure.errors import RejectedError, Rejection
+from perdure.errors import PerdureError, RejectedError, Rejection
+from perdure.identifiers import MAX_KEY_BYTES, key_fault
 from perdure.lifecycles.machine.commands import CargoItem
 from perdure.lifecycles.machine.state import Task
-from perdure.payload import canonical, digest
+from perdure.payload import canonical, digest, parse
 
 Status = Literal["completed", "failed", "expired"]
 SCHEMES = ("document", "version", "entity", "screening", "external")
@@ -19,6 +20,11 @@ RESULT = "task_result:"
 """The word before the key of a requirement, under which the context holds what came of its task."""
 MAX_REFERENCE = 500
 MAX_ITEMS = 1000
+MAX_BYTES = 1024 * 1024
+ALIASES = {"task_id": "correlation_id"}
+IGNORED = frozenset({"timestamp", "queued_at", "created_at"})
+"""Fields of the source that say when a result was sent: the journal says when it was counted."""
+_CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _REFERENCE = re.compile(r"([a-z][a-z0-9+.-]*)://([^/\s]+)/(\S+)")
 
 
@@ -45,7 +51,68 @@ class TaskResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def message_id(self) -> str:
         """Under which the inbox knows it: once per task and key."""
         own = self.idempotency_key or digest(canonical(msgspec.to_builtins(self))).hex()
-        return f"task:{self.correlation_id}:{own}"
+        found = f"task:{self.correlation_id}:{own}"
+        if len(found.encode()) > MAX_KEY_BYTES:
+            return f"task:{digest(found.encode()).hex()}"
+        return found
+
+
+def read_result(body: bytes) -> TaskResult:
+    """A result from the JSON of a message; raises a rejection that says what is wrong with it."""
+    try:
+        found = parse(body, max_bytes=MAX_BYTES)
+    except (PerdureError, ValueError, RecursionError) as error:
+        raise _unreadable(f"its body is no JSON: {error}"[:300]) from error
+    if not isinstance(found, dict):
+        raise _unreadable("its body is no JSON object")
+    return result_of(found)
+
+
+def result_of(fields: Mapping[str, Any]) -> TaskResult:
+    """A result from its fields: `correlation_id`, `correlation-id` and `correlationId` are one, so is `task_id`.
+
+    A status may begin with a capital letter; a bundle of `items` may be JSON in a text; null is nothing.
+    """
+    named = {_field(name): value for name, value in fields.items() if value is not None}
+    named = {name: value for name, value in named.items() if name not in IGNORED}
+    items = named.get("items")
+    if isinstance(items, str):
+        named["items"] = items = _decoded(items) if items else []
+    if isinstance(items, list):
+        named["items"] = [
+            _lowered({_field(name): value for name, value in each.items() if value is not None})
+            if isinstance(each, Mapping)
+            else each
+            for each in items
+        ]
+    try:
+        result = msgspec.convert(_lowered(named), TaskResult)
+    except msgspec.ValidationError as error:
+        raise _unreadable(f"it is no task result: {error}"[:300]) from error
+    texts = [result.idempotency_key, result.verb, result.error, *(each.error for each in result.all_items())]
+    texts += [text for each in result.all_items() for text in (each.cargo_ref, each.cargo_type)]
+    fault = key_fault(result.correlation_id) or ("it contains NUL" if any("\0" in each for each in texts) else "")
+    if fault:
+        raise _bad(result, fault, "")
+    return result
+
+
+def _field(name: str) -> str:
+    """The name of a field as this release spells it."""
+    plain = _CAPITAL.sub(r"_\1", name).replace("-", "_").lower()
+    return ALIASES.get(plain, plain)
+
+
+def _lowered(fields: dict[str, Any]) -> dict[str, Any]:
+    status = fields.get("status")
+    return {**fields, "status": status.lower()} if isinstance(status, str) else fields
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return parse(text.encode(), max_bytes=MAX_BYTES)
+    except (PerdureError, ValueError, RecursionError) as error:
+        raise _unreadable("its items are no JSON") from error
 
 
 def check_result(result: TaskResult, tenant: str) -> None:
@@ -71,6 +138,11 @@ def _check_reference(result: TaskResult, item: CargoItem, tenant: str) -> None:
         raise _bad(result, f"its cargo '{shown}' has an unknown scheme", f"Use one of {', '.join(SCHEMES)}.")
     if scheme != "external" and owner != tenant:
         raise _bad(result, f"its cargo '{shown}' belongs to another tenant", "")
+
+
+def _unreadable(fact: str) -> RejectedError:
+    hint = "Send correlation_id, status and cargo_ref, or a bundle of items."
+    return RejectedError(Rejection("invalid", "read", "task result", "", fact, hint))
 
 
 def _bad(result: TaskResult, fact: str, hint: str) -> RejectedError:

@@ -43,6 +43,7 @@ from perdure.store.row_journal import (
     serves_digest,
     telling,
 )
+from perdure.store.task_result_queue import TaskResultQueue
 from perdure.work.ports import AnswerBook, Beat, EntityFound, EntityVersion, JobFound, TimerFound, WorkerRow
 
 PAGE = 1000
@@ -64,6 +65,7 @@ class Store(Erasure):
         self._renewing: set[asyncio.Future[None]] = set()
         self.lists = Lists(driver)
         self.documents = Documents(driver)
+        self.task_results = TaskResultQueue(driver)
         self.answers: AnswerBook = Answers(driver)
         self.cursors = Cursors(driver, sources)
         self.outbox = ChannelOutbox(driver, sources)

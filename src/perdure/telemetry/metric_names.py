@@ -36,6 +36,10 @@ ABOUT: Mapping[str, str] = {
     "perdure_http_request_seconds": "Time to answer a request.",
     "perdure_sse_streams": "Event streams that are open on this process.",
     "perdure_webhook_deliveries_total": "Webhooks, in and out, by outcome (delivered, retried, failed, refused).",
+    "perdure_task_results_total": "Task results that came, by door and outcome (counted, known, over, parked, ...).",
+    "perdure_task_results_waiting": "Rows of task_result_queue that wait; counted up to 10,000.",
+    "perdure_bus_lag": "Messages of a source that the group of consumers has not acknowledged.",
+    "perdure_bus_paused": "1 while a source stands still: its broker or the store is away.",
     "perdure_telemetry_dropped_total": "Commits that were not measured or traced because too many were waiting for it.",
 }
 
@@ -49,6 +53,9 @@ LABELS: Mapping[str, tuple[str, ...]] = {
     "perdure_http_requests_total": ("method", "route", "status"),
     "perdure_http_request_seconds": ("method", "route"),
     "perdure_webhook_deliveries_total": ("direction", "outcome"),
+    "perdure_task_results_total": ("door", "outcome"),
+    "perdure_bus_lag": ("source",),
+    "perdure_bus_paused": ("source",),
 }
 
 BUCKETS: Mapping[str, tuple[float, ...]] = {

@@ -29,6 +29,7 @@ class Readings(msgspec.Struct, frozen=True):
     task_oldest_seconds: float = 0.0
     parked: tuple[tuple[str, int], ...] = ()
     quarantined: int = 0
+    task_results_waiting: int = 0
 
 
 class Metrics:
@@ -108,7 +109,7 @@ class Metrics:
         """Set the gauges to what the store said."""
         for name in (
             "jobs_waiting", "incidents_open", "dead_letters", "leases_live", "tasks_open", "tasks_overdue",
-            "quarantined",
+            "quarantined", "task_results_waiting",
         ):  # fmt: skip
             self._gauges[f"perdure_{name}"].set(getattr(readings, name))
         self._gauges["perdure_task_oldest_seconds"].set(readings.task_oldest_seconds)
@@ -148,3 +149,13 @@ class Metrics:
         known = direction in ("in", "out") and outcome in ("delivered", "retried", "failed", "refused")
         labels = (direction, outcome) if known else (OTHER, OTHER)
         self._counters["perdure_webhook_deliveries_total"].labels(*labels).inc()
+
+    def task_result(self, door: str, outcome: str) -> None:
+        """`door` is `http`, `verb`, `sql`, `hook` or a source of the project."""
+        self._counters["perdure_task_results_total"].labels(door, outcome).inc()
+
+    def bus_source(self, source: str, lag: int | None, is_paused: bool) -> None:
+        """`source` is one that the project names."""
+        if lag is not None:
+            self._gauges["perdure_bus_lag"].labels(source).set(lag)
+        self._gauges["perdure_bus_paused"].labels(source).set(is_paused)

@@ -15,6 +15,7 @@ from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
 from perdure.app.perdure import Perdure
 from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runtime import Runtime
+from perdure.app.task_results.verbs import WorkflowVerbs, with_workflow_verb
 from perdure.app.tasks.task_list import task_list as external_task_list
 from perdure.business_calendar import Calendars
 from perdure.channels.channel_settings import ChannelSettings
@@ -128,6 +129,8 @@ class Sandbox(Perdure):
         """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
         catalogue = with_document_verbs(load_definitions(definitions, environment, documents))
         table = project_guards(guards)
+        guarded = load_project_lifecycles(definitions, lifecycles, table)
+        catalogue = with_workflow_verb(catalogue, bool(guarded))
         packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
         runtime = Runtime(
@@ -135,6 +138,7 @@ class Sandbox(Perdure):
             checks=checks, blobs=str(blobs), guards=table, engine=engine,
         )  # fmt: skip
         DocumentVerbs(runtime).bind(registry)
+        WorkflowVerbs(runtime).bind(registry)
         register_resolvers(runtime, registry, resolvers or {})
         runtime.use_calendars(calendars or Calendars())
         runtime.task_list = external_task_list(task_list)
@@ -142,7 +146,6 @@ class Sandbox(Perdure):
         await runtime.start()
         try:
             await runtime.deploy_models(load_models(definitions, models), Origin(tenant, principal))
-            guarded = load_project_lifecycles(definitions, lifecycles, table)
             await runtime.deploy_lifecycles(guarded, Origin(tenant, principal))
         except BaseException:
             await runtime.stop()

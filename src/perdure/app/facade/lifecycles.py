@@ -144,7 +144,8 @@ class LifecycleDesk(Desk):
     ) -> TaskReceipt:
         """Bring the result of a pending task; the same result counts once."""
         request = SendTaskResult(
-            correlation_id, status, cargo_type, cargo_ref, error, [*items], "", idempotency_key
+            correlation_id=correlation_id, status=status, cargo_type=cargo_type, cargo_ref=cargo_ref, error=error,
+            items=[*items], idempotency_key=idempotency_key,
         )  # fmt: skip
         return await self._performer.ask(lifecycles.send_task_result, request)
 

@@ -13,9 +13,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from perdure.access.principal import EVERY_VERB
-from perdure.app.runtime import Runtime
 from perdure.errors import RejectedError
 from perdure.journal import Origin
 from perdure.lifecycles.guards import (
@@ -31,6 +31,9 @@ from perdure.lifecycles.guards.guard_table import COMBINED
 from perdure.lifecycles.machine.definition import Guard, Lifecycle, guards_in
 from perdure.verbs import Catalogue
 from perdure.verbs.definition import CRUD
+
+if TYPE_CHECKING:
+    from perdure.app.runtime import Runtime
 
 ANY = EVERY_VERB[0]
 DOCUMENTS = ("document.find",)

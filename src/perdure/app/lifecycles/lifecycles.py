@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -24,7 +24,6 @@ from perdure.app.lifecycles.views import (
     TaskReceipt,
     TransitionAnswer,
 )
-from perdure.app.runtime import Runtime
 from perdure.errors import Problem, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.journal.facts import fact_kind
@@ -47,6 +46,10 @@ from perdure.lifecycles.task_results import TaskResult, check_result
 from perdure.moments import iso
 from perdure.payload import digest_text
 from perdure.sources import Id, id_text, parse_id
+from perdure.verbs.definition import same_verb_name
+
+if TYPE_CHECKING:
+    from perdure.app.runtime import Runtime
 
 PAGES_LOOKED_AT = 20
 """How far one look goes for instances behind a blocker."""
@@ -200,6 +203,10 @@ class LifecycleOperations:
         """Refuse a result of what people or a process decide: that is the answer of their call, and of nobody else."""
         aggregate = await self._instances.read(result.correlation_id.partition(":")[0], self._origin)
         task = aggregate.state.task(result.correlation_id)
+        if task is not None and result.verb and same_verb_name(result.verb) != same_verb_name(task.verb):
+            fact = f"it is one of '{task.verb}', not of '{result.verb[:80]}'"
+            hint = "Name the verb that asked for it, or none."
+            raise RejectedError(Rejection("invalid", "complete", "task", result.correlation_id[:200], fact, hint))
         verb = self._runtime.catalogue.find(task.verb) if task is not None and task.is_open else None
         how = verb.definition.execution if verb is not None else None
         if how is not None and (how.task is not None or how.process is not None):

@@ -10,12 +10,14 @@ from perdure.app.operations.request_fields import Data, MessageId, Paged
 from perdure.app.operations.verb_scopes import DISCOVERED, REDACTED
 from perdure.app.runbooks.confirmation import vetted
 from perdure.app.runbooks.extension_policy import check_answer
+from perdure.app.task_results.result_intake import replay as take_in_again
 from perdure.app.wait_permissions import check_reach
 from perdure.app.webhooks.dispatch import HOOK
 from perdure.app.webhooks.dispatch import replay as deliver_again
 from perdure.engine import MESSAGE, SIGNAL
 from perdure.errors import RejectedError
 from perdure.identifiers import check_key
+from perdure.lifecycles.instances import TASK_RESULT
 from perdure.sources import parse_id
 
 TAG = "dead letters"
@@ -68,6 +70,8 @@ async def replay_letter(context: Context, request: ReplayLetter) -> ReceiptView:
     if letter is not None and letter.kind == HOOK:
         await deliver_again(runtime, origin, message_id)
         return ReceiptView("applied", message_id)
+    if letter is not None and letter.kind == TASK_RESULT:
+        return ReceiptView("applied", message_id, await take_in_again(runtime, origin, message_id))
     if letter is None or letter.kind not in (MESSAGE, SIGNAL):
         return await context.perdure._receipt(await runtime.intake.replay(message_id, origin, request.key))
     chosen = parse_id(request.instance, "instance") if request.instance else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -26,12 +26,15 @@ from perdure.app.operations.request_fields import Data, Id, Limit, Name, Nothing
 from perdure.app.operations.verb_scopes import DISCOVERED, REDACTED
 from perdure.app.runbooks.confirmation import check_confirmed, plan_of_call, plan_of_lifecycle, use_confirmation
 from perdure.app.runbooks.views import PlanView
+from perdure.app.task_results.result_intake import Sender, outcome_of_answer
 from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine.commands import CargoItem
-from perdure.lifecycles.task_results import Status, TaskResult
+from perdure.lifecycles.task_results import result_of
 
 TAG = "lifecycles"
+HTTP = "http"
 Reason = Annotated[str, msgspec.Meta(max_length=2000)]
+SentStatus = Literal["completed", "failed", "expired", "Completed", "Failed", "Expired"]
 
 
 async def _verbs_of_instance(context: Context, request: Any) -> list[str]:
@@ -159,17 +162,22 @@ class ShowHistory(Request, frozen=True):
     after: str | None = None
 
 
-class SendTaskResult(Request, frozen=True):
-    """What came of a pending task: one pointer, or a bundle of them."""
+class SendTaskResult(Request, frozen=True, kw_only=True):
+    """What came of a pending task: one pointer, or a bundle of them. `task_id` is another name of `correlation_id`.
 
-    correlation_id: Annotated[str, msgspec.Meta(max_length=1000)]
-    status: Status
+    `timestamp` says when the sender had it; the journal says when it was counted.
+    """
+
+    correlation_id: Annotated[str, msgspec.Meta(max_length=1000)] = ""
+    status: SentStatus
     cargo_type: str = ""
     cargo_ref: str = ""
     error: Reason = ""
     items: list[CargoItem] = msgspec.field(default_factory=list)
     verb: str = ""
     idempotency_key: str = ""
+    task_id: Annotated[str, msgspec.Meta(max_length=1000)] = ""
+    timestamp: str = ""
 
 
 class LifecycleText(Request, frozen=True):
@@ -340,23 +348,28 @@ async def migrate_lifecycle(context: Context, request: MigrateLifecycle) -> Migr
 
 
 @operation(
-    "task-result.send", Route("POST", "/lifecycles/task-results", 202), tag=TAG, scope=DISCOVERED, repeat="domain"
+    "task-result.send", Route("POST", "/workflow/task-complete", 202), tag=TAG, scope=DISCOVERED, repeat="domain"
 )  # fmt: skip
 async def send_task_result(context: Context, request: SendTaskResult) -> TaskReceipt:
-    """Bring the result of a pending task; the same result counts once, and a late one changes nothing."""
+    """Bring the result of a pending task; the same result counts once, and a late one changes nothing.
+
+    202 when it counts, 200 when it is known or its task is over, 404 without such a task, 400 when its cargo is none.
+    """
     desk = context.perdure.lifecycle_operations
-    _, definition = await desk.definition_of(request.correlation_id.partition(":")[0])
+    sent = msgspec.structs.asdict(request) | {"items": msgspec.to_builtins(request.items)}
+    named = {"correlation_id": sent["correlation_id"] or sent.pop("task_id")}
+    sent["idempotency_key"] = request.idempotency_key or context.idempotency_key
+    result = result_of({name: value for name, value in (sent | named).items() if name != "task_id"})
+    _, definition = await desk.definition_of(result.correlation_id.partition(":")[0])
     if context.is_narrow:
         context.check_all("task-result.send", await desk.verbs.of(definition))
-    pieces = (request.cargo_ref, *(each.cargo_ref for each in request.items))
+    pieces = [each.cargo_ref for each in result.all_items()]
     if context.is_narrow and any(each.startswith(PREFIXES) for each in pieces):
         context.check_all("document.read", ["document.find"])
-    return await desk.receive(
-        TaskResult(
-            request.correlation_id, request.status, request.cargo_type, request.cargo_ref, request.error,
-            tuple(request.items), request.verb, request.idempotency_key or context.idempotency_key,
-        )
-    )  # fmt: skip
+    receipt = await context.runtime.results.count(result, Sender(HTTP, context.origin.tenant), desk)
+    if (metrics := context.runtime.metrics) is not None:
+        metrics.task_result(HTTP, outcome_of_answer(receipt.answer))
+    return receipt
 
 
 @operation("lifecycle.list", Route("GET", "/lifecycle-definitions"), tag=TAG, scope=REDACTED)

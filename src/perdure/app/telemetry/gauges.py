@@ -46,6 +46,7 @@ class GaugeReader:
         return Readings(
             counts["jobs"], counts["incidents"], counts["dead"], len(workers),
             counts["tasks"], overdue, oldest, tuple(await self._gauges.waits(MOST)), counts["quarantined"],
+            await self._store.task_results.count(MOST),
         )  # fmt: skip
 
     async def _tasks(self, now: Micros) -> tuple[float, int]:

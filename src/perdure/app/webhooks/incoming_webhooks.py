@@ -7,20 +7,23 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from perdure.access.principal import Principal
 from perdure.app.runbooks.extension_policy import check_answer
+from perdure.app.task_results.result_intake import Sender, outcome_of_answer
 from perdure.app.wait_permissions import check_reach
 from perdure.channels.webhook_settings import HookIn, Hooks
 from perdure.channels.webhook_signatures import MAX_ID, Signed, verify
 from perdure.errors import PerdureError, RejectedError, Rejection
+from perdure.lifecycles.task_results import read_result
 from perdure.payload import parse
 
 if TYPE_CHECKING:
     from perdure.app.perdure import Perdure
 
 
-COUNTED = {"duplicate": "retried", "dead_letter": "failed"}
+COUNTED = {"duplicate": "retried", "known": "retried", "dead_letter": "failed"}
 """How outcomes are counted; any other one is of a message that was delivered."""
 
 
@@ -62,10 +65,24 @@ async def _received(perdure: Perdure, hooks: Hooks, name: str, headers: Mapping[
         hint = "Is the sender's clock right?" if signed == "hook.stale" else "Do both sides have the same secret?"
         raise UnsignedError(Rejection("forbidden", "take in", "message for", name, fact, hint))
     acting = perdure.acting(tenant=hook.tenant, principal=hook.principal)
+    if hook.brings_results:
+        return await _count(perdure, hook, body, signed.id)
     message_id = f"hook:{name}:{signed.id}"
     if len(message_id) > MAX_ID:
         message_id = f"hook:{name}:{sha256(signed.id.encode()).hexdigest()}"
     return await _deliver(acting, hook, _read(hook, body), message_id)
+
+
+async def _count(perdure: Perdure, hook: HookIn, body: bytes, message_id: str) -> HookReceipt:
+    """Count a task result; without an idempotency key of its own, the id of its message is its key."""
+    result = read_result(body)
+    if not result.idempotency_key:
+        result = replace(result, idempotency_key=message_id)
+    sender = Sender(f"hook:{hook.name}", hook.tenant, hook.principal, hook.verbs)
+    receipt = await perdure.runtime.results.count(result, sender)
+    if (metrics := perdure.runtime.metrics) is not None:
+        metrics.task_result(sender.door, outcome_of_answer(receipt.answer))
+    return HookReceipt(outcome_of_answer(receipt.answer), result.message_id)
 
 
 async def _deliver(perdure: Perdure, hook: HookIn, data: dict[str, Any], message_id: str) -> HookReceipt:

@@ -16,6 +16,8 @@ POLL_SECONDS = 1.0
 """A notification may be lost with the process that owed it: after so long it is worth looking anyway."""
 QUIET_SECONDS = 0.02
 LISTEN, NOTIFY = "LISTEN perdure", "NOTIFY perdure"
+LISTEN_RESULTS = "LISTEN task_result_ready"
+"""Of the trigger on the queue of task results: whoever inserts is not one of us, and announces nothing else."""
 
 
 class Notifications:
@@ -64,6 +66,7 @@ class Notifications:
         connection = await self._connect()
         try:
             await connection.execute(LISTEN)
+            await connection.execute(LISTEN_RESULTS)
         except BaseException:
             await connection.close()
             raise

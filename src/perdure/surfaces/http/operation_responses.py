@@ -9,9 +9,12 @@ import msgspec
 from msgspec.structs import replace
 
 from perdure.app.calls.views import ReceiptView
+from perdure.app.lifecycles.views import TaskReceipt
 from perdure.app.message_views import Sent
 from perdure.app.operations.audits import Export
 from perdure.app.operations.incidents import Retried, RetriedMany
+from perdure.app.task_results.result_intake import outcome_of_answer
+from perdure.buses.delivery_outcome import TABLE
 from perdure.errors import PerdureError, RejectedError
 from perdure.sources import id_text, parse_id
 from perdure.surfaces.http.json_request import JsonRequest
@@ -48,6 +51,10 @@ def _completed(request: JsonRequest, asked: Any, receipt: ReceiptView) -> Respon
     if reason.startswith("ambiguous_key"):
         raise RefusedRequest(409, "completion.ambiguous", f"It was not applied: {reason}.", hint, more=more)
     raise RefusedRequest(404, "completion.unknown_key", f"It was not applied: {reason}.", hint, more=more)
+
+
+def _task_result(request: JsonRequest, asked: Any, receipt: TaskReceipt) -> Response:
+    return answer(receipt, TABLE[outcome_of_answer(receipt.answer)].status)
 
 
 def _published(request: JsonRequest, asked: Any, sent: Sent) -> Response:
@@ -98,10 +105,13 @@ def _renamed(code: str, status: int, name: str, detail: str = "", hint: str = ""
 
 _NEVER_AGAIN = _renamed("invalid", 400, "completion.malformed")
 """A sender of completions tells by the 400 what must never be sent again."""
+_BAD_RESULT = _renamed("invalid", TABLE["bad"].status, "task_result.malformed")
+"""Whoever sends a result tells by the 400 that it never will count."""
 _TAKEN = "Its text was told once. Revoke it and make another, or choose another name."
 _DOCUMENT = Own(_file, media={"text/html": "The document as a page."})
 OWN: dict[str, Own] = {
     "send_completion": Own(_completed, _NEVER_AGAIN, is_twofold=True),
+    "send_task_result": Own(_task_result, _BAD_RESULT, is_twofold=True),
     "publish_message": Own(_published, is_twofold=True),
     "correlate_message": Own(_correlated),
     "export_call": _DOCUMENT,

@@ -240,6 +240,7 @@ def lint(
     ] = None,
 ) -> None:
     """Check lifecycle files against the verbs they speak of. Exits 1 on errors."""
+    from perdure.app.task_results.verbs import with_workflow_verb
     from perdure.errors import DefinitionError
     from perdure.lifecycles.guards.project_guards import project_guards
     from perdure.lifecycles.lint import LifecycleChecks
@@ -251,7 +252,7 @@ def lint(
         table, own = project_guards(config.guards), config.lifecycles
         files = load_lifecycles(paths or (default_places(config.definitions) if own is None else own), table)
         others = {each.definition.name: each.definition for each in files}
-        checks = LifecycleChecks(load_verbs(config), table)
+        checks = LifecycleChecks(with_workflow_verb(load_verbs(config), bool(files)), table)
         problems, count = [found for each in files for found in checks.findings(each, others)], len(files)
     except DefinitionError as error:
         problems, count = error.problems, 0

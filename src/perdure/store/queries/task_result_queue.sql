@@ -1,0 +1,30 @@
+-- name: has_task_results
+-- Whether a row waits that nobody has leased: asked at every look, so that an idle store writes nothing.
+SELECT 1 FROM task_result_queue WHERE processed_at IS NULL AND leased_until <= :now LIMIT 1;
+
+-- name: lease_task_results
+-- The oldest rows that nobody has leased, for whoever asks.
+UPDATE task_result_queue SET leased_until = :until, tries = tries + 1 WHERE id IN (
+  SELECT id FROM task_result_queue WHERE processed_at IS NULL AND leased_until <= :now ORDER BY id LIMIT :most
+) RETURNING id, tenant, tries, correlation_id, verb, status, error, cargo_type, cargo_ref, items, idempotency_key;
+
+-- name: settle_task_result
+-- A row was taken in or parked: it is never looked at again.
+UPDATE task_result_queue SET processed_at = :now, leased_until = 0, outcome = :outcome
+WHERE id = :id AND processed_at IS NULL RETURNING id;
+
+-- name: release_task_result
+-- A row met an error of the moment: it is leased again after a while.
+UPDATE task_result_queue SET leased_until = :until, outcome = :outcome
+WHERE id = :id AND processed_at IS NULL RETURNING id;
+
+-- name: count_task_results
+-- How many rows wait, up to a bound.
+SELECT count(*) FROM (SELECT 1 FROM task_result_queue WHERE processed_at IS NULL LIMIT :most) AS counted;
+
+-- name: forget_task_results
+-- Rows that were dealt with before a time leave.
+DELETE FROM task_result_queue WHERE id IN (
+  SELECT id FROM task_result_queue WHERE processed_at IS NOT NULL AND processed_at < :before
+  ORDER BY processed_at LIMIT :most
+) RETURNING id;
