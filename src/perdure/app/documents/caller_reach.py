@@ -42,11 +42,10 @@ class CallerReach:
     async def check(self, wanted: Wanted) -> None:
         """Nothing when they may; else UnresolvableError with what they lack."""
         grants = [each async for each in self._granted(wanted)]
-        refused = [found for each in grants if (found := refusal(each, OPERATION, VERB)) is not None]
-        if not grants:
-            named = await self._runtime.keys.granted_to(wanted.tenant, wanted.principal)
-            found = [refusal(each, OPERATION, VERB) for each in named]
-            refused = [each for each in found if each is not None] if None not in found else []
+        named = [] if grants else await self._runtime.keys.granted_to(wanted.tenant, wanted.principal)
+        refused = [no for each in grants or named if (no := refusal(each, OPERATION, VERB)) is not None]
+        if len(refused) < len(named):
+            return  # another key of theirs may
         if refused:
             told, hint = refused[0].fact, "Let somebody call it who may read the content of documents."
             raise UnresolvableError("resolve", "reference", wanted.uri[:200], told, hint)
