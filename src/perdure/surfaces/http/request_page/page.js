@@ -44,5 +44,5 @@ function send(event) {
   return undefined;
 }
 if (form) form.addEventListener("submit", send);
-// A link that carries its token behind a # shows it to no server on the way: only here it is asked with.
+// A link that carries its token behind a # is followed by scanners of mail without it; only here it is asked with.
 if (location.pathname === "/ask" && location.hash.length > 1) location.replace("/ask/" + encodeURIComponent(location.hash.slice(1)));
