@@ -1,4 +1,4 @@
-"""The models of the KYC example are clean for every target and open in a modeller as they were drawn."""
+"""The models of the KYC example are clean for every target that keeps four eyes, and open in a modeller as drawn."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ CARRIED = {
     "compliance_escalation_v1": "compliance_escalation_v1",
     "senior_compliance_escalation_v1": "senior_compliance_escalation_v1",
 }
+ASKED = CARRIED.keys() - {"kyc.request-client-documents"}
+"""Verbs whose people are protected by four eyes or a ladder."""
+PROTECTED = {"PRT122"}
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +58,11 @@ def proof(model: Model, held: Contract) -> Verdict:
 @pytest.mark.req("V10")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("verb", CARRIED)
-def test_the_model_has_no_finding_on_any_target(catalogue: Catalogue, verb: str, target: Target) -> None:
-    assert lint(model_of(verb), target=target, contract=contract(catalogue, verb)) == []
+def test_the_model_has_no_finding_but_that_camunda_keeps_no_four_eyes(
+    catalogue: Catalogue, verb: str, target: Target
+) -> None:
+    found = lint(model_of(verb), target=target, contract=contract(catalogue, verb))
+    assert {finding.code for finding in found} == (PROTECTED if target == "camunda" and verb in ASKED else set())
 
 
 @pytest.mark.req("V10")

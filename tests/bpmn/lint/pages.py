@@ -99,7 +99,8 @@ the rules that need a contract are silent, and the report says so.
 with 1 when there are errors; warnings and remarks do not stop anything.
 
 `--target camunda` and `--target temporal` check a model for a later move: whether Camunda 8, or the same machine inside
-Temporal, could carry it. Processes run on Perdure's own engine whatever the target; deployment checks `embedded`.
+Temporal, could carry it. `camunda:8.6` to `camunda:8.9` name a release, `camunda` alone is the oldest of them. What is
+clean for it can be [exported](../how-to/camunda.md). Deployment checks `embedded`.
 """
 
 

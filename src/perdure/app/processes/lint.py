@@ -12,7 +12,7 @@ from perdure.app.configuration.project import CONFIG_NAME, load_config
 from perdure.app.processes.contracts import contract_of
 from perdure.app.processes.project_models import is_model_file
 from perdure.bpmn.lint.contract import Contract
-from perdure.bpmn.lint.findings import Finding, Profile, Target
+from perdure.bpmn.lint.findings import OLDEST_RELEASE, Finding, Profile, Release, Target
 from perdure.bpmn.lint.lint import lint
 from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.model import Model, Scope, scopes
@@ -36,8 +36,9 @@ class LintReport(msgspec.Struct, frozen=True):
 
 
 def lint_paths(
-    paths: Iterable[Path], catalogue: Catalogue | None, profile: Profile = "hollow", target: Target = "embedded"
-) -> LintReport:
+    paths: Iterable[Path], catalogue: Catalogue | None, profile: Profile = "hollow", target: Target = "embedded",
+    release: Release = OLDEST_RELEASE,
+) -> LintReport:  # fmt: skip
     """Lint every model among the files and folders.
 
     Without a catalogue, the verbs of a model are those of the YAML files named beside it, else of the project around
@@ -50,17 +51,19 @@ def lint_paths(
     files = list(_models(given))
     if not files:
         raise _refused(given[0] if given else Path(), "there is no model in it")
-    return _lint_all(files, _Verbs(catalogue), profile, target)
+    return _lint_all(files, _Verbs(catalogue), profile, target, release)
 
 
-def _lint_all(files: list[Path], verbs: _Verbs, profile: Profile, target: Target) -> LintReport:
+def _lint_all(files: list[Path], verbs: _Verbs, profile: Profile, target: Target, release: Release) -> LintReport:
     findings: list[Finding] = []
     contracts: dict[str, str | None] = {}
     models = dict(_readable_models(files, findings))
     together = {process.id for model in models.values() for process in model.definitions.executable()}
     for file, model in models.items():
         for contract in _contracts(model, verbs.beside(file), contracts):
-            findings.extend(lint(model, profile=profile, target=target, contract=contract, others=together))
+            findings.extend(
+                lint(model, profile=profile, target=target, contract=contract, others=together, release=release)
+            )
     return LintReport(tuple(map(str, files)), tuple(dict.fromkeys(findings)), contracts)
 
 

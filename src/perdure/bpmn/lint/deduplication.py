@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from perdure.bpmn.lint.findings import Finding
 
 SAME = (
-    ("BPM106", "PRT118"), ("BPM112", "PRT115"), ("BPM143", "PRT121"), ("BPM152", "PRT120"), ("BPM154", "PRT107"),
+    ("BPM106", "PRT118"), ("BPM115", "PRT116"), ("BPM143", "PRT121"), ("BPM152", "PRT120"), ("BPM154", "PRT107"),
     ("BPM190", "PRT106"), ("BPM192", "PRT119"),
 )  # fmt: skip
 """Codes that mean one fault when they are given for one element: wrong anywhere, and refused by another engine."""

@@ -11,9 +11,37 @@ from perdure.bpmn.model import Place
 Severity = Literal["error", "warning", "info"]
 Profile = Literal["hollow", "contract", "open"]
 Target = Literal["embedded", "camunda", "temporal"]
+Release = Literal["8.6", "8.7", "8.8", "8.9"]
+"""Of Camunda 8, oldest first."""
 
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 TARGETS: tuple[Target, ...] = get_args(Target)
+RELEASES: tuple[Release, ...] = get_args(Release)
+OLDEST_RELEASE: Release = RELEASES[0]
+
+
+class Aim(msgspec.Struct, frozen=True):
+    """An engine that a model is checked or exported for; the release counts for Camunda 8 only."""
+
+    target: Target = "embedded"
+    release: Release = OLDEST_RELEASE
+
+    @classmethod
+    def from_text(cls, text: str) -> Aim | None:
+        """`camunda:8.8`, or an engine alone; None for an engine or release that nobody knows."""
+        engine, colon, wanted = text.partition(":")
+        target = next((each for each in TARGETS if each == engine), None)
+        release = next((each for each in RELEASES if each == wanted), None)
+        if target is None or (colon and (target != "camunda" or release is None)):
+            return None
+        return cls(target, release or OLDEST_RELEASE)
+
+    def __str__(self) -> str:
+        return f"{self.target}:{self.release}" if self.target == "camunda" else self.target
+
+
+AIMS = (*TARGETS, *(f"camunda:{release}" for release in RELEASES))
+"""Every engine as `--target` names it; `camunda` alone is its oldest release."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

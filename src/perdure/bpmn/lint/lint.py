@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from perdure.bpmn.lint.contract import Contract
 from perdure.bpmn.lint.deduplication import told_once
-from perdure.bpmn.lint.findings import Finding, Note, Profile, Severity, Target
+from perdure.bpmn.lint.findings import OLDEST_RELEASE, Finding, Note, Profile, Release, Severity, Target
 from perdure.bpmn.lint.model_index import Index
 from perdure.bpmn.lint.parse_findings import broken
 from perdure.bpmn.lint.rules import RULES
@@ -17,16 +17,17 @@ _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 def lint(
     model: Model, *, profile: Profile = "hollow", target: Target = "embedded", contract: Contract | None = None,
-    others: Collection[str] = (), knows_all: bool = False,
+    others: Collection[str] = (), knows_all: bool = False, release: Release = OLDEST_RELEASE,
 ) -> list[Finding]:  # fmt: skip
     """Everything the rules find in the executable processes, in the order of the file.
 
     Rules that need a contract are silent without one, and about the processes of a file that it is not about. `others`
     are other processes that may be called, and with `knows_all` no more than these, of the same file as well.
+    `release` is that of Camunda 8, where it is the target.
     """
     found = list(broken(model))
     for processes, declared in _parts(model, contract):
-        found.extend(_findings(Index(model, processes, profile, target, declared, others, knows_all)))
+        found.extend(_findings(Index(model, processes, profile, target, declared, others, knows_all, release)))
     return sorted(told_once(dict.fromkeys(found)), key=_place)
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from perdure.bpmn.lint.contract import Contract, VerbContract, same_name
-from perdure.bpmn.lint.findings import Profile, Target
+from perdure.bpmn.lint.findings import OLDEST_RELEASE, Profile, Release, Target
 from perdure.bpmn.lint.flow_graph import Graph
 from perdure.bpmn.model import (
     Association,
@@ -50,13 +50,14 @@ class Index:
 
     def __init__(
         self, model: Model, processes: Iterable[Process], profile: Profile, target: Target, contract: Contract | None,
-        others: Iterable[str] = (), knows_all: bool = False,
+        others: Iterable[str] = (), knows_all: bool = False, release: Release = OLDEST_RELEASE,
     ) -> None:  # fmt: skip
         self.model, self.profile, self.target, self.contract = model, profile, target, contract
         self.definitions = model.definitions
         self.processes = tuple(processes)
         self.others = frozenset((*others, *(contract.processes if contract is not None else ())))
         self.knows_all = knows_all
+        self.release = release
         self.messages = {each.id: each for each in model.definitions.messages}
         self.signals = {each.id: each for each in model.definitions.signals}
         self.errors = {each.id: each for each in model.definitions.errors}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, count
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 from perdure.bpmn.model import Annotation, Collaboration, Definitions, Diagram, Message, Model, scopes
 from perdure.bpmn.xml import extension_schema
 from perdure.bpmn.xml.element import Tag
-from perdure.bpmn.xml.namespaces import NOTED
+from perdure.bpmn.xml.namespaces import EVENT_DEFINITIONS, NOTED
 from perdure.bpmn.xml.value_text import show_value
 from perdure.bpmn.xml.writers.diagrams import diagram_tags
 from perdure.bpmn.xml.writers.event_definitions import given
@@ -18,28 +19,40 @@ from perdure.bpmn.xml.writers.extensions import Kept
 from perdure.bpmn.xml.writers.scopes import annotation_tag, association_tag, process_tag
 from perdure.bpmn.xml.writers.serializer import render
 
-_PLATFORM = {
-    "exporter": "Perdure",
-    "modeler:executionPlatform": "Camunda Cloud",
-    "modeler:executionPlatformVersion": "8.6.0",
-}
+_EXPORTER = {"exporter": "Perdure", "modeler:executionPlatform": "Camunda Cloud"}
 
 
-def write_model(model: Model) -> str:
+def write_model(model: Model, *, platform: str = "8.6.0") -> str:
     """The file of a model, the same for the same model; a model without a drawing is laid out.
 
+    `platform` is the release of Camunda 8 that modellers check the file for. Every event definition has an id, without
+    which Camunda 8 refuses some of them; nothing refers to it.
     Raises ModelError for a character or a name that XML cannot carry.
     """
     definitions = model.definitions
-    root = Tag("bpmn:definitions", {"id": definitions.id, "targetNamespace": definitions.namespace, **_PLATFORM})
+    attributes = {"id": definitions.id, "targetNamespace": definitions.namespace, **_EXPORTER}
+    root = Tag("bpmn:definitions", {**attributes, "modeler:executionPlatformVersion": platform})
     root.with_children(*_roots(definitions))
     root.with_children(*_referred(definitions, set(_ids(root))))
+    _identify(root)
     diagram = model.diagram
     if diagram is None or diagram.is_blank():
         diagram = replace(_laid_out(definitions), notes=UNSET if diagram is None else diagram.notes)
     _note(root, diagram.notes or {})
     root.with_children(*diagram_tags(diagram, definitions, dict.fromkeys(_ids(root), 1)))
     return render(root, model.file or "model.bpmn")
+
+
+def _identify(root: Tag) -> None:
+    """Give every event definition an id, made from that of its event."""
+    taken = set(_ids(root))
+    for tag in root.within():
+        for definition in tag.all(*EVENT_DEFINITIONS):
+            base = f"{tag.get('id')}_definition"
+            numbered = (f"{base}_{number}" for number in count(2))
+            id = next(each for each in chain((base,), numbered) if each not in taken)
+            taken.add(id)
+            definition.attributes = {"id": id, **definition.attributes}
 
 
 def _note(root: Tag, notes: dict[str, str]) -> None:

@@ -84,6 +84,14 @@ COMMANDS: tuple[Command, ...] = (
         },
     ),
     *_listed(
+        "commands.model_export",
+        "Processes",
+        {
+            "export": "Write a model in the dialect of another engine. Exits 2 when lint says that engine cannot "
+            "carry it.",
+        },
+    ),
+    *_listed(
         "commands.calls",
         "Calls",
         {

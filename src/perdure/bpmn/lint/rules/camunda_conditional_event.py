@@ -1,6 +1,7 @@
-"""Conditional events need a recent Camunda 8.
+"""Camunda 8 has conditional events from 8.9 on.
 
-They are accepted from 8.9 on; older clusters refuse the deployment. A message or an exclusive gateway works on all.
+Older clusters refuse the deployment: `--target camunda` and every release before `camunda:8.9` are refused here. A
+message or an exclusive gateway works on all.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ from perdure.bpmn.model import (
 
 CODE = "PRT105"
 NAME = "camunda-conditional-event"
-SEVERITIES = Severities("warning", targets=("camunda",))
+SEVERITIES = Severities("error", targets=("camunda",))
+_WITH = ("8.9",)
+"""Releases that have them."""
 
 
 def check(index: Index) -> Iterator[Note]:
+    if index.release in _WITH:
+        return
     for event, _ in index.triggers(ConditionalTrigger):
-        yield Note(event.id, "conditional events need Camunda 8.9 or later", "Use a message, or an exclusive gateway.")
+        fact = f"Camunda {index.release} has no conditional events, which came with 8.9"
+        yield Note(event.id, fact, "Use a message or an exclusive gateway, or say --target camunda:8.9.")

@@ -1,6 +1,7 @@
 """Camunda 8 does not start instances by receive tasks or event-based gateways.
 
-Use message start events.
+It refuses a process that has no start event. Where there is one, it accepts the model, and `instantiate` is ignored
+without a word. Use message start events.
 """
 
 from __future__ import annotations

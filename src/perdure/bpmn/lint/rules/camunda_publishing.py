@@ -1,7 +1,7 @@
-"""Camunda 8 does not publish messages by itself.
+"""A message that Camunda 8 is to send has no verb.
 
-A send task or throwing message event needs a verb as type that sends the message; here the engine publishes it when
-none is named.
+A send task or throwing message event needs a type there, or a `zeebe:publishMessage`, which is not read here. Name a
+verb that sends the message; on the embedded engine the message is published when none is named.
 """
 
 from __future__ import annotations
@@ -29,4 +29,4 @@ def check(index: Index) -> Iterator[Note]:
 
 
 def _typeless(element: str) -> Note:
-    return Note(element, "Camunda 8 needs a verb that sends the message", "Give it the name of a verb as type.")
+    return Note(element, "on Camunda 8 no verb sends its message", "Give it the name of a verb as type.")

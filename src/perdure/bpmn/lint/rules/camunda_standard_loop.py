@@ -1,6 +1,7 @@
-"""Camunda 8 has no standard loop.
+"""Camunda 8 does not repeat a standard loop.
 
-Draw the loop with an exclusive gateway, or use a multi-instance activity.
+It accepts the model without a word and runs the activity once. Draw the loop with an exclusive gateway, or use a
+multi-instance activity.
 """
 
 from __future__ import annotations
@@ -21,4 +22,5 @@ SEVERITIES = Severities("error", targets=("camunda",))
 def check(index: Index) -> Iterator[Note]:
     for node in index.activities():
         if isinstance(node.repeat, StandardLoop):
-            yield Note(node.id, "Camunda 8 has no standard loop", "Draw the loop with an exclusive gateway.")
+            fact = "Camunda 8 ignores its standard loop and runs it once"
+            yield Note(node.id, fact, "Draw the loop with an exclusive gateway.")

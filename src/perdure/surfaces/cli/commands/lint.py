@@ -14,7 +14,7 @@ from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import load_project, load_verbs
 
 if TYPE_CHECKING:
-    from perdure.bpmn.lint.findings import Profile, Target
+    from perdure.bpmn.lint.findings import Aim, Profile
     from perdure.verbs import Catalogue
 
 
@@ -25,14 +25,15 @@ def lint(
     ],
     profile: Annotated[str, typer.Option("--profile", help="hollow, contract or open.")] = "hollow",
     target: Annotated[
-        str, typer.Option("--target", help="Check for the embedded engine, or for a later move: camunda or temporal.")
+        str, typer.Option("--target", help="Check for embedded, or for a later move: temporal, camunda or camunda:8.8.")
     ] = "embedded",
     sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0 for code hosts and editors.")] = False,
 ) -> None:
     """Check process models: hollow, correct, true to the contract of their verb, portable. Exits 1 on errors."""
     from perdure.app.processes.lint import lint_paths
 
-    report = lint_paths(paths, _catalogue(settings), _profile(profile), _target(target))
+    aim = aim_of("lint for", target)
+    report = lint_paths(paths, catalogue_of(settings), profile_of("lint with", profile), aim.target, aim.release)
     if sarif:
         from importlib.metadata import version
 
@@ -45,27 +46,27 @@ def lint(
         raise typer.Exit(FAILED)
 
 
-def _catalogue(settings: Settings) -> Catalogue | None:
+def catalogue_of(settings: Settings) -> Catalogue | None:
     """The verbs the options name; without any, lint looks around each model."""
     return load_verbs(load_project(settings)) if settings.definitions or settings.config else None
 
 
-def _profile(word: str) -> Profile:
+def profile_of(do: str, word: str) -> Profile:
     from perdure.bpmn.lint.findings import PROFILES
 
     for profile in PROFILES:
         if profile == word:
             return profile
-    raise usage("lint with", "profile", word, "there is no such profile", f"Profiles: {', '.join(PROFILES)}.")
+    raise usage(do, "profile", word, "there is no such profile", f"Profiles: {', '.join(PROFILES)}.")
 
 
-def _target(word: str) -> Target:
-    from perdure.bpmn.lint.findings import TARGETS
+def aim_of(do: str, word: str) -> Aim:
+    from perdure.bpmn.lint.findings import AIMS, Aim
 
-    for target in TARGETS:
-        if target == word:
-            return target
-    raise usage("lint for", "target", word, "there is no such target", f"Targets: {', '.join(TARGETS)}.")
+    found = Aim.from_text(word)
+    if found is None:
+        raise usage(do, "target", word, "there is no such target", f"Targets: {', '.join(AIMS)}.")
+    return found
 
 
 COMMANDS = {"lint": lint}
