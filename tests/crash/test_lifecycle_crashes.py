@@ -35,7 +35,7 @@ class Onboarding:
             newest = await lifecycles_of(sandbox).newest("onboarding", self.subject, ME)
             assert newest is not None
             correlation = newest.state.tasks[0].correlation_id
-            cargo = "document://default/d1"
+            cargo = "external://crm/d1"
             await lifecycles_of(sandbox).receive(
                 TaskResult(correlation, "completed", "document", cargo, idempotency_key="once"), ME
             )
@@ -104,7 +104,7 @@ async def test_a_crash_at_any_commit_of_a_lifecycle_loses_and_repeats_nothing(
                 place
             )
             first = state.tasks[0]
-            assert (first.status, first.received, first.cargo) == ("completed", 1, ("document://default/d1",)), place
+            assert (first.status, first.received, first.cargo) == ("completed", 1, ("external://crm/d1",)), place
             assert len(trial.story.handlers.asked) == len(state.tasks), place
             if trial.crashes == 0:
                 break

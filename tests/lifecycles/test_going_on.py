@@ -134,13 +134,13 @@ async def test_a_result_counts_once_and_its_cargo_is_in_the_context(store_url: s
     async with opened(store_url, tmp_path) as sandbox:
         id = await started(sandbox, name="Ada")
         correlation = (await state_of(sandbox, id)).tasks[0].correlation_id
-        result = TaskResult(correlation, "completed", "document", "document://default/d1", idempotency_key="k1")
+        result = TaskResult(correlation, "completed", "document", "external://crm/d1", idempotency_key="k1")
         lifecycles = lifecycles_of(sandbox)
         assert [(await lifecycles.receive(result, ME)).answer for _ in range(3)] == ["accepted", "known", "known"]
         aggregate = await lifecycles.read(letters_of(id), ME)
         material = await lifecycles.material(aggregate)
         assert material.context["name"] == "Ada"
-        assert material.context["task_result:passport"]["cargo_ref"] == "document://default/d1"
+        assert material.context["task_result:passport"]["cargo_ref"] == "external://crm/d1"
         task = aggregate.state.task(correlation)
         assert (task.status, task.received, task.expected) == ("completed", 1, 1)
 

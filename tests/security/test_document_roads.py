@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.surfaces.http.sandbox_server import person, served
+from perdure import Call
+from tests.surfaces.http.sandbox_server import Server, person, served
 
 VERBS = """
 documents:
@@ -15,8 +16,29 @@ documents:
     verify: {four_eyes: true}
 verbs:
   - {name: note.keep, consequence: benign, execution: {kind: sync, effects: none}}
+  - name: note.read
+    input_schema: {type: object, required: [reference], properties: {reference: {type: string}}}
+    execution: {kind: sync, effects: none}
+  - name: note.fetch
+    input_schema: {type: object, required: [reference], properties: {reference: {type: string}}}
+    execution: {kind: sync, effects: external}
 """
-PEOPLE = [person("anne", "operator", "author", "reviewer"), person("bob", "operator", "author", "reviewer")]
+PEOPLE = [
+    person("anne", "operator", "author", "reviewer"),
+    person("bob", "operator", "author", "reviewer"),
+    person("writer", "author"),
+    person("noter", "operator", "author", verbs=("note.*",)),
+]
+PROCESS = """
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"
+ targetNamespace="x">
+<process id="inner" isExecutable="true"><startEvent id="s"/><serviceTask id="t"><extensionElements>
+<zeebe:taskDefinition type="note.fetch"/></extensionElements></serviceTask><endEvent id="e"/>
+<sequenceFlow id="f" sourceRef="s" targetRef="t"/><sequenceFlow id="g" sourceRef="t" targetRef="e"/></process>
+<process id="outer" isExecutable="true"><startEvent id="s2"/><callActivity id="c"><extensionElements>
+<zeebe:calledElement processId="inner"/></extensionElements></callActivity><endEvent id="e2"/>
+<sequenceFlow id="f2" sourceRef="s2" targetRef="c"/><sequenceFlow id="g2" sourceRef="c" targetRef="e2"/></process>
+</definitions>"""
 HANDED_IN = {"document-type": "passport", "structured-data": {"name": "A"}}
 pytestmark = pytest.mark.req("V36", "P3")
 
@@ -47,3 +69,63 @@ async def test_who_drafted_a_document_does_not_verify_it_when_another_started_th
         for who in (anne, bob):
             await who.post(f"/api/documents/{document['id']}/verify", {"version": 1}, 403)
         await server.of("ada").post(f"/api/documents/{document['id']}/verify", {"version": 1})
+
+
+class Readers:
+    """Handlers that read the document they are told of, and keep what they read."""
+
+    def __init__(self) -> None:
+        self.read: list[Any] = []
+
+    async def __call__(self, call: Call) -> dict[str, Any]:
+        self.read.append((await call.resolve(call.args["reference"]))["data"])
+        return {}
+
+
+async def document(server: Server) -> str:
+    made = {"type": "passport", "data": {"name": "Ada Lovelace"}}
+    found = await server.of("ada").post("/api/documents", made, 201)
+    return f"document://default/{found['id']}"
+
+
+async def by_call(server: Server, who: str, verb: str, reference: str) -> None:
+    await server.of(who).post(f"/api/verbs/{verb}/calls", {"args": {"reference": reference}}, 201)
+
+
+async def by_runbook(server: Server, who: str, verb: str, reference: str) -> None:
+    await server.of(who).post("/api/runbooks", {"calls": [{"verb": verb, "args": {"reference": reference}}]}, 201)
+
+
+async def by_extension(server: Server, who: str, verb: str, reference: str) -> None:
+    plan = {"calls": [{"verb": "note.keep", "args": {}}], "sealed": False}
+    begun = await server.of("anne").post("/api/runbooks", plan, 201)
+    added = {"calls": [{"verb": verb, "args": {"reference": reference}}]}
+    await server.of(who).post(f"/api/runbooks/{begun['id']}/extend", added)
+
+
+async def by_process(server: Server, who: str, verb: str, reference: str) -> None:
+    await server.of("ada").post("/api/processes", {"xml": PROCESS, "profile": "open"}, 201)
+    await server.of(who).post("/api/instances", {"process": "outer", "data": {"reference": reference}}, 201)
+
+
+ROADS = [
+    pytest.param(by_call, "note.read", "writer", id="a role that reads no content, by a call"),
+    pytest.param(by_call, "note.fetch", "noter", id="a key that reaches no documents, by a call"),
+    pytest.param(by_runbook, "note.fetch", "writer", id="a role that reads no content, by a runbook"),
+    pytest.param(by_extension, "note.fetch", "noter", id="a key that reaches no documents, by an extension"),
+    pytest.param(by_process, "note.fetch", "noter", id="a key that reaches no documents, by a called process"),
+]
+
+
+@pytest.mark.parametrize(("road", "verb", "who"), ROADS)
+async def test_a_handler_reads_no_document_that_its_caller_may_not(road: Any, verb: str, who: str) -> None:
+    readers = Readers()
+    handlers = {"note.read": readers, "note.fetch": readers}
+    async with served("sqlite://", VERBS, people=PEOPLE, handlers=handlers) as server:
+        reference = await document(server)
+        await road(server, who, verb, reference)
+        await server.idle()
+        assert readers.read == []
+        await (by_call if road is by_process else road)(server, "anne", verb, reference)
+        await server.idle()
+        assert readers.read == [{"name": "Ada Lovelace"}]

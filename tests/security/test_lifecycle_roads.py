@@ -155,7 +155,8 @@ async def test_nobody_brings_the_result_of_a_task_that_people_decide() -> None:
         for more in ({"cargo_ref": "document://default/d1"}, {}):
             await server.of("agent:ann").post("/api/workflow/task-complete", {**result, **more}, 403)
         (open_task,) = (await server.of("rico").get("/api/tasks"))["items"]
-        answer = {"data": {"cargo_ref": "document://default/d1"}}
+        made = (await server.of("ada").post("/api/documents", {"type": "form", "data": {}}, 201))["id"]
+        answer = {"data": {"cargo_ref": f"document://default/{made}"}}
         await server.of("rico").post(f"/api/tasks/{open_task['key']}/complete", answer)
         await server.idle()
         assert (await server.of("ada").get(f"/api/lifecycles/{id}"))["state"] == "REVIEW"
@@ -285,3 +286,25 @@ async def test_a_result_that_points_at_a_document_points_at_one_that_is_there() 
         there = {**result, "cargo_ref": f"version://default/{made}/1"}
         await server.of("pub").post(path, there, 403)
         assert (await ada.post(path, there, 202))["state"] == "REVIEW"
+
+
+async def test_an_answer_that_ends_a_call_points_at_a_document_that_is_there() -> None:
+    async with serving() as server:
+        ada, otto = server.of("ada"), server.of("otto")
+        await ada.post("/api/lifecycle-definitions", {"yaml": file(verb="desk.approve")}, 201)
+        made = (await ada.post("/api/documents", {"type": "form", "data": {}}, 201))["id"]
+        for subject, cargo, state in (
+            ("c1", "document://default/d1", "OPEN"),
+            ("c2", f"document://default/{made}", "REVIEW"),
+        ):
+            id = (await ada.post("/api/lifecycles", {"lifecycle": "l", "subject": subject}, 201))["instance"]["id"]
+            await ada.post(f"/api/lifecycles/{id}/resolve", {"key": "it"})
+            await server.idle()
+            (task,) = (await otto.get("/api/tasks"))["items"]
+            await otto.post(f"/api/tasks/{task['key']}/complete", {"data": {"cargo_ref": cargo}})
+            await server.idle()
+            shown = await ada.get(f"/api/lifecycles/{id}")
+            assert (shown["state"], shown["tasks"][0]["status"]) == (
+                state,
+                "failed" if state == "OPEN" else "completed",
+            )

@@ -70,6 +70,16 @@ class KeyRing:
         known = (await self._ring(tenant)).keys.get(id)
         return known.principal if known is not None and known.key.is_good(self._sources.now()) else None
 
+    async def granted(self, tenant: str, id: str) -> Principal | None:
+        """Whom a key stands or stood for, with what it was made for; for work that it began, however long ago."""
+        known = (await self._ring(tenant)).keys.get(id)
+        return known.principal if known is not None else None
+
+    async def granted_to(self, tenant: str, principal: str) -> list[Principal]:
+        """What the good keys of a principal are made for."""
+        now, known = self._sources.now(), (await self._ring(tenant)).keys.values()
+        return [each.principal for each in known if each.principal.name == principal and each.key.is_good(now)]
+
     async def has_keys(self, tenant: str) -> bool:
         """Whether any key of a tenant opens something."""
         now = self._sources.now()

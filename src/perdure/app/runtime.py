@@ -213,6 +213,7 @@ class Runtime:
         self.deliveries = RequestDelivery(self)
         self.request_answers = RequestAnswers(self, is_driven=self.is_driven or self.role == "reader")
         shown = ShownDocuments(self)
+        self.lifecycles.check_cargo = shown.check
         self.instances.shown_documents = self.conductor.launcher.shown_documents = shown
         for scheme in SCHEMES:
             self.router.register(scheme, DocumentReferences(self), Bounds())

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -61,6 +61,10 @@ class ResultReceipt(msgspec.Struct, frozen=True):
     aggregate: Aggregate
 
 
+CargoCheck = Callable[[str, str], Awaitable[None]]
+"""Takes a tenant and the reference of a task result's cargo."""
+
+
 class LifecycleInstances:
     """Commands to instances. Every method ends when its effect is durable."""
 
@@ -80,6 +84,8 @@ class LifecycleInstances:
         self.facts = facts
         self._sources = sources
         self._turns = KeyedLock()
+        self.check_cargo: CargoCheck | None = None
+        """Refuses a reference to a document that the tenant has not."""
         self._heard: set[str] = set()
         """Tenants in which everybody who changes records is known to tell of it."""
 
@@ -293,6 +299,7 @@ class LifecycleInstances:
         id = self._instance_of(result.correlation_id)
         for _ in range(MAX_LOOKS):
             aggregate = await self._task_holder(id, result.correlation_id, origin)
+            await self._check_cargo(aggregate, result)
             answer = await self._count(aggregate, result, origin, settles)
             if answer is None:
                 continue
@@ -303,6 +310,13 @@ class LifecycleInstances:
                 return ResultReceipt("over", answer.aggregate)
             return ResultReceipt("accepted", await self.settle(answer.aggregate))
         raise _restless(id)
+
+    async def _check_cargo(self, aggregate: Aggregate, result: TaskResult) -> None:
+        """Refuse a result whose cargo is not there; a result that comes too late changes nothing and is told so."""
+        task = aggregate.state.task(result.correlation_id)
+        if self.check_cargo is not None and task is not None and task.is_open:
+            for each in result.all_items():
+                await self.check_cargo(aggregate.tenant, each.cargo_ref)
 
     async def _count(self, aggregate: Aggregate, result: TaskResult, origin: Origin, settles: str) -> Answer | None:
         state: Instance = aggregate.state

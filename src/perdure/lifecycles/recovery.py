@@ -182,6 +182,11 @@ class LifecycleRecovery:
         except RejectedError as error:
             if error.rejection.code not in ("not_found", "invalid"):
                 raise
+            if error.rejection.thing == "document":
+                reason = f"its cargo is '{error.rejection.id}', and {error.rejection.fact}"
+                holder = self._instances._instance_of(correlation_id)
+                await self._close(holder, tenant, correlation_id, reason, message_id)
+                return True
         await self._settle(tenant, message_id)
         return True
 

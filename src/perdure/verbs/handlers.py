@@ -106,6 +106,7 @@ class Call:
     __slots__ = (
         "_entities",
         "_is_over",
+        "_key",
         "_lent",
         "_meter",
         "_resolvers",
@@ -147,6 +148,7 @@ class Call:
         meter: Meter | None = None,
         params: Mapping[str, Any] | None = None,
         correlation_key: str = "",
+        key: str = "",
     ) -> None:
         self.verb, self.version, self.args = verb, version, args
         self.call_id, self.step_id = call_id, step_id
@@ -161,6 +163,7 @@ class Call:
         self._lent: Lent | None = None
         self._secrets: tuple[str, ...] = ()
         self._whose = tenant, principal, idempotency_key
+        self._key = call_id, key
         self._is_over = False
 
     async def resolve(self, uri: str) -> Any:
@@ -177,7 +180,8 @@ class Call:
             hint = did_you_mean(scheme, resolvers) or f"Known schemes: {known}. Others are added under `resolvers`."
             raise UnresolvableError("resolve", "reference", uri[:200], fact, hint)
         tenant, principal, _ = self._whose  # as it was made: a handler may have changed the others
-        found = await resolver(Wanted(uri, tenant, principal, self._lent[2].name if self._lent else self.verb))
+        verb, (call, key) = self._lent[2].name if self._lent else self.verb, self._key
+        found = await resolver(Wanted(uri, tenant, principal, verb, call=call, key=key))
         if scheme == SECRET:
             self._secrets = (*self._secrets, str(found))
         return found

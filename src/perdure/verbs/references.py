@@ -40,6 +40,10 @@ class Wanted(msgspec.Struct, frozen=True):
     principal: str
     verb: str
     max_bytes: int = MAX_BYTES
+    call: str = ""
+    """The id of the call, runbook or instance that the handler works for."""
+    key: str = ""
+    """The id of the key that the call came with, where it is known already."""
 
     @property
     def place(self) -> str:

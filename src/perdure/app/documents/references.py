@@ -1,7 +1,7 @@
 """References to documents: `document://tenant/id` and `version://tenant/id/number`, for `call.resolve`.
 
 A reference gives names, data and extracted fields as JSON; with `/content` behind it, the bytes of the file. Each is a
-read of content, and the journal of the document keeps who read.
+read of content: the caller behind the call must have the right to it, and the journal of the document keeps who read.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from perdure.app.documents.caller_reach import CallerReach
 from perdure.app.documents.documents import Documents
 from perdure.journal import Origin
 from perdure.verbs.references import UnresolvableError, Wanted
@@ -25,7 +26,7 @@ class DocumentReferences:
     """Resolves references of both schemes."""
 
     def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+        self._runtime, self._reach = runtime, CallerReach(runtime)
 
     async def __call__(self, wanted: Wanted) -> Any:
         tenant, _, place = wanted.place.partition("/")
@@ -36,6 +37,7 @@ class DocumentReferences:
         if tenant != wanted.tenant or len(numbers) != int(is_version) or not all(each.isdecimal() for each in numbers):
             hint = "Write document://tenant/id or version://tenant/id/number, perhaps with /content behind it."
             raise UnresolvableError("resolve", "reference", wanted.uri[:200], "it names no document here", hint)
+        await self._reach.check(wanted)
         version = int(numbers[0]) if numbers else None
         documents = Documents(self._runtime, Origin(wanted.tenant, wanted.principal))
         what = await documents.purpose(id, wanted.verb)

@@ -40,6 +40,14 @@ class ShownDocuments:
         told = [(each, *(await self._told(tenant, each))) for each in found]
         return sha256(msgspec.json.encode(told)).digest()
 
+    async def check(self, tenant: str, reference: str) -> None:
+        """Refuse a reference to a document that the tenant has not; without document types none is checked."""
+        if not reference.startswith(PREFIXES) or not self._runtime.catalogue.documents:
+            return
+        if ABSENT[0] in await self._told(tenant, reference):
+            hint = "Store it first, and send what that answers."
+            raise RejectedError(Rejection("not_found", "find", "document", reference[:200], "there is none here", hint))
+
     async def _told(self, tenant: str, reference: str) -> tuple[Any, ...]:
         scheme, _, place = reference.partition("://")
         owner, _, rest = place.partition("/")
@@ -56,14 +64,6 @@ class ShownDocuments:
         if scheme == "version" and words and words[0].isdecimal():
             return _version(next((each for each in state.versions if each.number == int(words[0])), None))
         return (len(state.versions), state.superseded_by, *_version(state.current))
-
-
-async def check_document(runtime: Runtime, tenant: str, reference: str) -> None:
-    """Refuse a reference to a document or version that the tenant has not; without document types none is checked."""
-    told = await ShownDocuments(runtime)._told(tenant, reference) if runtime.catalogue.documents else ()
-    if ABSENT[0] in told:
-        hint = "Store it first, and send what that answers."
-        raise RejectedError(Rejection("not_found", "find", "document", reference[:200], "there is none here", hint))
 
 
 def references_in(data: Any) -> Iterator[str]:

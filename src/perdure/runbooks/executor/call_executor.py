@@ -233,7 +233,7 @@ class CallExecutor:
             verb=verb.name, version=verb.version, args=args, call_id=letters, step_id=own, tenant=origin.tenant,
             principal=origin.principal, trace={"traceparent": origin.trace} if origin.trace else None,
             idempotency_key=own, attempt=attempt, context=context, params=verb.execution.params,
-            correlation_key=_awaited_key(verb, args, letters, own) if verb.is_durable else "",
+            correlation_key=_awaited_key(verb, args, letters, own) if verb.is_durable else "", key=origin.key,
         )  # fmt: skip
 
     # --- what launching needs ------------------------------------------------------------------------------------
