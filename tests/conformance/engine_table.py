@@ -22,7 +22,7 @@ One suite is played on every engine: the promises of the engine contract, and al
 case the store is audited. *held / all*; a case that fails or that an engine refuses counts as not carried.
 Temporal is played on its test server, whose time is virtual, with workers that keep no workflow in memory. Made by
 `python -m tests.conformance.engine_table`; `tests/conformance/test_engine_table.py` compares the groups with the
-scenarios there are, and a deep run plays Temporal again.
+scenarios there are, and a deep run plays the contract and every sixth scenario on Temporal again.
 
 """
 
