@@ -260,7 +260,7 @@ async def test_a_job_that_is_delivered_twice_runs_its_verb_once(kyc: Path, store
             aggregate = await instances.read(instance.id, sandbox._origin)
             for entry in told.entries:
                 if isinstance(entry, JobStarted):
-                    engine.workshop._on_started(aggregate, entry)
+                    engine.workshop.begin(aggregate, entry)
         await sandbox.run_until_idle()
         runs = [each.verb for each in (await case.envelope()).sub_verb_trail]
         assert runs == ["kyc.create-case-record", "kyc.request-documents"]

@@ -314,7 +314,7 @@ async def test_the_overview_counts_what_the_key_sees() -> None:
         await house.called("sec.wait")
         await house.called("sec.break")
         found = await house.pub.get("/api/overview")
-        assert found["running"] == {"runbooks": {}, "instances": {}}
+        assert found["running"] == {"runbooks": {}, "instances": {}, "lifecycles": {}}
         assert (found["waits"], found["throughput"], found["needs_me"]["tasks"]) == ([], [], 0)
         assert found["stuck"] == {"incidents": 0, "dead_letters": 0, "overdue_tasks": 0, "quarantined": 0}
         await house.called("pub.wait")
