@@ -38,12 +38,8 @@ def test_every_requirement_named_by_a_test_is_in_the_list(proved: dict[str, list
     assert not unknown, "add them to tests/requirements.py in the user's words"
 
 
-ENGINES_AWAY = {"V35"}
-"""What only the servers of other engines can show, which a run at normal depth does without."""
-
-
 def test_every_requirement_that_is_proved_is_proved_at_normal_depth(proved: dict[str, list[Proof]]) -> None:
-    assert {id for id, proofs in proved.items() if all(proof.is_deep for proof in proofs)} == ENGINES_AWAY
+    assert not [id for id, proofs in proved.items() if all(proof.is_deep for proof in proofs)]
 
 
 @pytest.mark.req("P9")

@@ -20,7 +20,7 @@ WAY = [
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.req("V13", "V35")
+@pytest.mark.req("V13")
 def test_a_hundred_instances_survive_kills_of_server_and_worker(
     server: TemporalServer, opened: Opened, tmp_path: Path
 ) -> None:

@@ -36,7 +36,7 @@ def test_an_instance_is_carried_from_its_start_to_its_end(opened: Opened, tmp_pa
     assert (tmp_path / "runs.log").read_text().splitlines() == [f"{id}/first/1", f"{id}/last/1"]
 
 
-@pytest.mark.req("V13", "V35")
+@pytest.mark.req("V13")
 def test_an_instance_survives_kills_of_the_server_and_of_our_process(
     server: TemporalServer, opened: Opened, tmp_path: Path
 ) -> None:
@@ -88,7 +88,6 @@ def test_parallel_branches_keep_both_their_changes(opened: Opened) -> None:
         assert ours.ask("show", instance=id)["data"] == {"n": n, "one": 1, "two": 2}
 
 
-@pytest.mark.req("V35")
 def test_a_call_begun_while_the_server_is_away_is_carried_once_when_it_is_back(
     server: TemporalServer, opened: Opened, tmp_path: Path
 ) -> None:
