@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from perdure.testing.service_availability import ServiceUnavailable, is_required
+from perdure.testing.service_availability import ServiceUnavailable
 from perdure.testing.temporal_server import virtual_server
+from tests.conftest import unavailable
 from tests.house.tree import ROOT
 
 EVERY = 6
@@ -26,9 +27,7 @@ def test_the_contract_and_every_sixth_scenario_hold_on_temporal(tmp_path: Path) 
     try:
         server = virtual_server()
     except ServiceUnavailable as error:
-        if is_required():
-            pytest.fail(str(error))
-        pytest.skip(f"SERVICE MISSING: {error}")
+        unavailable(str(error))
     output = tmp_path / "verdicts.json"
     try:
         server.start()

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from perdure.testing.service_availability import ServiceUnavailable, is_required
+from perdure.testing.service_availability import ServiceUnavailable
 from perdure.testing.temporal_server import TemporalServer, real_server
+from tests.conftest import unavailable
 from tests.house.tree import ROOT
 
 
@@ -72,9 +73,7 @@ def server() -> Iterator[TemporalServer]:
     try:
         made = real_server()
     except ServiceUnavailable as error:
-        if is_required():
-            pytest.fail(str(error))
-        pytest.skip(f"SERVICE MISSING: {error}")
+        unavailable(str(error))
     try:
         made.start()
         yield made
