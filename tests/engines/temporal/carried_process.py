@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from perdure.app.perdure import Perdure
+from perdure.bpmn.machine.commands import Suspend
+from perdure.engines.temporal.dispatch_rows import Staged
 from perdure.errors import PerdureError
 from perdure.journal import Origin
+from perdure.kernel.ports import Attachments
 from perdure.store.audit import verify
 from perdure.verbs import Call, load_text
 from tests.engines.embedded.process_models import (
@@ -100,6 +103,20 @@ class Carried:
 
     async def suspend(self, instance: str) -> str:
         return str((await self._engine.suspend(instance, ORIGIN)).state.status)
+
+    async def lease(self) -> int:
+        return self._perdure.runtime.lease.number
+
+    async def stage(self, instance: str, worker: int) -> str:
+        """Keep the dispatch of a suspension as the process with a lease does, and do not send it."""
+        current = await self._perdure.runtime.instances.read(instance, ORIGIN)
+        rows = self._engine.commands._rows  # type: ignore[attr-defined]
+        name = rows.name(current.id)
+        await rows.write(name, Staged(current.id, current.version, ORIGIN, Suspend(), Attachments(), b"", worker))
+        return str(name)
+
+    async def resend(self, name: str) -> bool:
+        return bool(await self._engine.commands.resend("default", name))  # type: ignore[attr-defined]
 
     async def show(self, instance: str) -> dict[str, Any]:
         view = await self._perdure.instances.get(instance)

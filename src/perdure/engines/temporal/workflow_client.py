@@ -12,6 +12,7 @@ from temporalio.client import (
     Client,
     RPCError,
     WithStartWorkflowOperation,
+    WorkflowExecutionStatus,
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
@@ -131,6 +132,17 @@ class WorkflowClient:
             return answer
 
         return await self._answered(send)
+
+    async def is_running(self, id: Id) -> bool:
+        """Whether the workflow of an instance runs now, whichever run of it."""
+        handle = (await self.connected()).get_workflow_handle(workflow_id(id))
+        try:
+            found = await handle.describe(rpc_timeout=timedelta(seconds=ANSWER_SECONDS))
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return False
+            raise self._unavailable("ask", f"{error.status.name.lower()}: {error.message}") from error
+        return found.status is WorkflowExecutionStatus.RUNNING
 
     async def status(self, id: Id) -> tuple[int, int, int]:
         """The version of a workflow, the decisions it keeps for us, and its runs."""
