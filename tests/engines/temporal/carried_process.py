@@ -20,7 +20,7 @@ from perdure.errors import PerdureError
 from perdure.journal import Origin
 from perdure.kernel.ports import Attachments
 from perdure.store.audit import verify
-from perdure.verbs import Call, load_text
+from perdure.verbs import Call, Result, load_text
 from tests.engines.embedded.process_models import (
     END,
     START,
@@ -39,6 +39,7 @@ VERBS = """
 verbs:
 - {name: t.one, output_schema: {properties: {one: {type: integer}}}, execution: {kind: sync}}
 - {name: t.two, output_schema: {properties: {two: {type: integer}}}, execution: {kind: sync}}
+- {name: t.flag, contract: {writes_flags: [orch_secret]}, execution: {kind: sync}}
 - {name: t.slow, output_schema: {properties: {slow: {type: string}}}, execution: {kind: sync}}
 - name: t.durable
   input_schema: {properties: {given: {type: integer}}}
@@ -50,6 +51,8 @@ MODELS = [
         "journey", service("first", "t.one"), pause("sleep", "PT1S"), wait("await", "paid"), user("review"),
         service("last", "t.two"), messages=(message("paid", key="order-1"),),
     ),
+    line("flagged", service("mark", "t.flag"), wait("await", "told"), service("last", "t.two"),
+         messages=(message("told", key="order-1"),)),
     line("slow", service("work", "t.slow")),
     line("carried", service("only", "t.one")),
     model(
@@ -83,8 +86,8 @@ class Carried:
     async def called(self, id: str) -> str:
         return (await self._perdure.status(id)).state
 
-    async def publish(self, id: str) -> str:
-        return (await self._engine.publish("paid", "order-1", ORIGIN, message_id=id)).outcome
+    async def publish(self, id: str, name: str = "paid") -> str:
+        return (await self._engine.publish(name, "order-1", ORIGIN, message_id=id)).outcome
 
     async def complete(self, instance: str, **data: Any) -> str:
         shown = await self._perdure.runtime.instances.read(instance, ORIGIN)
@@ -160,7 +163,11 @@ def handlers(folder: Path) -> dict[str, Any]:
             await asyncio.sleep(0.02)
         return {"slow": call.idempotency_key}
 
-    return {"t.one": one, "t.two": two, "t.slow": slow}
+    async def flag(call: Call) -> Result:
+        ran(call)
+        return Result({}, flags={"orch_secret": "violet"})
+
+    return {"t.one": one, "t.two": two, "t.slow": slow, "t.flag": flag}
 
 
 def say(answer: Any) -> None:
