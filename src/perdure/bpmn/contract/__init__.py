@@ -19,7 +19,10 @@
     contract.conditions[flow.id]                    # a tree of perdure.bpmn.conditions.tree over paths
 
 `contract.contract` says which node has what; `elements` are the six elements, `templates` and `paths` the two grammars
-with their meaning, `conditions` the conditions over the state, `policies` the catalogue that `policyRef` resolves in.
+with their meaning, `conditions` the conditions over the state, `policies` the catalogue that `policyRef` resolves in
+(`perdure.processes.policy_file` reads it). Eight models with their catalogue are in `examples/contract`.
+
+Work without inputs gets an empty request, and work without outputs leaves the state as it is: nothing is guessed.
 """
 
 from __future__ import annotations
