@@ -10,7 +10,6 @@ A process with keys encrypts with the first and reads both: workflows that began
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from hashlib import sha256
 
@@ -21,6 +20,7 @@ from temporalio.converter import DataConverter, DefaultFailureConverterWithEncod
 
 from perdure.engines.temporal.payload_keys import PayloadKeys
 from perdure.errors import MissingKeyError, PayloadIntegrityError
+from perdure.sources import fresh_secret
 
 ENCODING = b"binary/perdure-sha256"
 SEALED = b"binary/perdure-aes-gcm"
@@ -54,7 +54,7 @@ class HashedPayloads(PayloadCodec):
 
     def _sealed(self, payload: Payload) -> Payload:
         assert self._keys is not None
-        id, nonce = self._keys.current, os.urandom(NONCE_BYTES)
+        id, nonce = self._keys.current, fresh_secret(NONCE_BYTES)
         data = payload.SerializeToString()
         sealed = self._ciphers[id].encrypt(nonce, sha256(data).digest() + data, _bound(id))
         return Payload(metadata={"encoding": SEALED, KEY: id.encode()}, data=nonce + sealed)
