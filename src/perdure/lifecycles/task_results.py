@@ -97,6 +97,13 @@ def result_of(fields: Mapping[str, Any]) -> TaskResult:
     return result
 
 
+def correlation_of(fields: Mapping[str, Any]) -> str:
+    """The correlation id among fields that may be no result otherwise; empty where there is none to be kept."""
+    named = (value for name, value in fields.items() if _field(name) == "correlation_id")
+    found = next((each for each in named if isinstance(each, str)), "")
+    return "" if key_fault(found) else found
+
+
 def _field(name: str) -> str:
     """The name of a field as this release spells it."""
     plain = _CAPITAL.sub(r"_\1", name).replace("-", "_").lower()

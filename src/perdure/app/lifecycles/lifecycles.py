@@ -35,17 +35,15 @@ from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine import commands as c
 from perdure.lifecycles.machine.definition import Lifecycle, State
 from perdure.lifecycles.machine.definition_machine import LifecycleVersions
-from perdure.lifecycles.machine.entries import TaskRequested
 from perdure.lifecycles.machine.judgements import names_of
 from perdure.lifecycles.machine.lifecycle_machine import status_text
 from perdure.lifecycles.machine.names import UnknownName
 from perdure.lifecycles.machine.state import Instance
 from perdure.lifecycles.ports import FROM_THE_NEWEST
-from perdure.lifecycles.recovery import call_id
 from perdure.lifecycles.task_results import TaskResult, check_result
 from perdure.moments import iso
 from perdure.payload import digest_text
-from perdure.sources import Id, id_text, parse_id
+from perdure.sources import id_text, parse_id
 from perdure.verbs.definition import same_verb_name
 
 if TYPE_CHECKING:
@@ -164,25 +162,6 @@ class LifecycleOperations:
     async def dismiss(self, id: str, number: int, reason: str) -> LifecycleStatus:
         _, aggregate = await self._instances.ask(id, self._origin, c.DismissTask(number=number, reason=reason))
         return await self._status.of(aggregate)
-
-    async def erase(self, id: str, reason: str) -> LifecycleStatus:
-        """Erase what an instance and the calls of its tasks hold. Asked again, it goes on where it was interrupted."""
-        aggregate = await self._instances.read(id, self._origin)
-        upkeep = self._runtime.upkeep
-        await upkeep.erase(aggregate.id, self._origin, reason)
-        codec = self._runtime.machines[KIND].records
-        async for row in self._runtime.store.history(aggregate):
-            for entry in codec.decode(row.body).entries:
-                if isinstance(entry, TaskRequested):
-                    await self._erase_call(call_id(entry.correlation_id, entry.at, aggregate.tenant), reason)
-        return await self.show(id)
-
-    async def _erase_call(self, id: Id, reason: str) -> None:
-        try:
-            await self._runtime.upkeep.erase(id, self._origin, reason)
-        except RejectedError as error:
-            if error.rejection.code != "not_found":  # its call never began
-                raise
 
     async def look(self, id: str) -> LifecycleStatus:
         _, aggregate = await self._instances.ask(id, self._origin, c.LookAgain())

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from perdure.app.documents.shown_documents import PREFIXES
+from perdure.app.erasure import Erasure
 from perdure.app.lifecycles.views import (
     DeployedLifecycle,
     EntryView,
@@ -330,7 +331,9 @@ async def cancel_lifecycle(context: Context, request: CancelLifecycle) -> Lifecy
 @operation("lifecycle.erase", Route("POST", "/lifecycles/{id}/erase"), tag=TAG, scope=VERBS_OF_INSTANCE)
 async def erase_lifecycle(context: Context, request: EraseLifecycle) -> LifecycleStatus:
     """Erase the context of an instance that is over, the facts it was decided by, and the data of its calls."""
-    return await context.perdure.lifecycle_operations.erase(request.id, request.reason)
+    aggregate, _ = await context.perdure.lifecycle_operations.definition_of(request.id)
+    await Erasure(context.runtime, context.origin).erase(aggregate.id, request.reason)
+    return await context.perdure.lifecycle_operations.show(request.id)
 
 
 @operation("lifecycle.migrate", Route("POST", "/lifecycles/{id}/migrate"), tag=TAG, scope=VERBS_OF_INSTANCE)

@@ -28,3 +28,11 @@ DELETE FROM task_result_queue WHERE id IN (
   SELECT id FROM task_result_queue WHERE processed_at IS NOT NULL AND processed_at < :before
   ORDER BY processed_at LIMIT :most
 ) RETURNING id;
+
+-- name: erase_task_results
+-- Results for the tasks of an erased lifecycle or call, taken in or not.
+DELETE FROM task_result_queue WHERE tenant = :tenant AND substr(correlation_id, 1, 26) = :letters;
+
+-- name: task_results_left
+-- Whether the queue still holds results for the tasks of a lifecycle or a call.
+SELECT 1 FROM task_result_queue WHERE tenant = :tenant AND substr(correlation_id, 1, 26) = :letters LIMIT 1;
