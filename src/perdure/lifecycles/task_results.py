@@ -78,6 +78,8 @@ def result_of(fields: Mapping[str, Any]) -> TaskResult:
     items = named.get("items")
     if isinstance(items, str):
         named["items"] = items = _decoded(items) if items else []
+    if isinstance(items, list) and len(items) > MAX_ITEMS:
+        raise _unreadable(f"it has more than {MAX_ITEMS} pieces of cargo")
     if isinstance(items, list):
         named["items"] = [
             _lowered({_field(name): value for name, value in each.items() if value is not None})

@@ -31,6 +31,7 @@ from perdure.kernel.kernel import Aggregate
 from perdure.lifecycles.drawing import draw_lifecycle
 from perdure.lifecycles.instances import INDEX, KIND
 from perdure.lifecycles.kept_facts import read_kept
+from perdure.lifecycles.lifecycle_reader import LifecycleFile
 from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine import commands as c
 from perdure.lifecycles.machine.definition import Lifecycle, State
@@ -51,6 +52,17 @@ if TYPE_CHECKING:
 
 PAGES_LOOKED_AT = 20
 """How far one look goes for instances behind a blocker."""
+
+
+SMALL_TEXT = 2000
+"""The characters of a lifecycle that is read at once; a longer one is read beside the event loop."""
+
+
+class CheckedLifecycle(NamedTuple):
+    """A lifecycle file with what is to be said about it."""
+
+    file: LifecycleFile
+    findings: tuple[Problem, ...]
 
 
 class _Wanted(NamedTuple):
@@ -289,9 +301,19 @@ class LifecycleOperations:
     async def definitions(self) -> list[LifecycleVersionView]:
         return [view for each in await self._definitions.all(self._origin) for view in await self._versions(each)]
 
-    async def deploy(self, text: str, file: str) -> DeployedLifecycle:
-        read = read_lifecycle(text, file, self._instances.machine.table)
-        deployed = await self._definitions.deploy(read, self._origin)
+    async def checked(self, text: str, file: str) -> CheckedLifecycle:
+        """A lifecycle file, read and checked beside the event loop."""
+        table, check = self._instances.machine.table, self._definitions.findings
+
+        def work() -> CheckedLifecycle:
+            read = read_lifecycle(text, file, table)
+            return CheckedLifecycle(read, check(read))
+
+        is_small = len(text) <= SMALL_TEXT
+        return await self._runtime.computations.run(self._origin.tenant, work, is_small=is_small)
+
+    async def deploy(self, found: CheckedLifecycle) -> DeployedLifecycle:
+        deployed = await self._definitions.deploy(found.file, self._origin, found.findings)
         return DeployedLifecycle(
             deployed.lifecycle, deployed.number, deployed.hash, deployed.is_new, [finding(e) for e in deployed.findings]
         )
