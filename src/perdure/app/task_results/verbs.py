@@ -24,6 +24,7 @@ DEFINITION = """
   args:
     - {name: correlation-id, type: string, required: true}
     - {name: status, type: string, required: true, valid_values: [completed, failed, expired]}
+    - {name: verb, type: string}
     - {name: cargo-type, type: string}
     - {name: cargo-ref, type: string}
     - {name: items, type: json}
