@@ -116,6 +116,7 @@ def latencies(seconds: list[float]) -> Sample:
     ordered = sorted(seconds)
     return {
         "p50_ms": statistics.median(ordered) * 1000,
+        "p95_ms": ordered[min(len(ordered) - 1, math.ceil(len(ordered) * 0.95) - 1)] * 1000,
         "p99_ms": ordered[min(len(ordered) - 1, math.ceil(len(ordered) * 0.99) - 1)] * 1000,
         "max_ms": ordered[-1] * 1000,
         "samples": len(ordered),

@@ -127,7 +127,7 @@ async def _six(sandbox: Sandbox) -> InstanceView:
 async def _leave(sandbox: Sandbox, name: str, worker: int) -> None:
     """A job that waits for any worker, or is held by one that is gone."""
     data, verb = canonical({}), sandbox.catalogue.get(name)
-    definition = sandbox.runtime.conductor.definition(verb)
+    definition = verb.definition_hash
     command = c.StartCall(name, verb.version, definition, digest(data), worker=worker)
     brought = Attachments(payloads=[(digest(data), data)])
     await sandbox.runtime.kernel.start(KIND, sandbox.clock.new_id(), Origin(), Prepared(command, brought))

@@ -203,6 +203,8 @@ class Things:
         match name:
             case "id":
                 is_lifecycle = tool.name in ("lifecycle_status", "resolve_blocker", "do_lifecycle_action")
+                if tool.name in ("document_status", "read_document"):
+                    return await self.of("document")
                 kind = "subject" if is_lifecycle else "call" if tool.name == "retry_incident" else "runbook"
                 return await self.of(kind)
             case "key" if tool.name == "resolve_blocker":
@@ -220,7 +222,7 @@ class Things:
                 return await self.of("draft")
         return {
             "verb": self.side.verb, "reason": "why", "of": "args", "agree": True, "name": self.side.message,
-            "subject": "c-1",
+            "subject": "c-1", "version": 1,
         }[name]  # fmt: skip
 
 

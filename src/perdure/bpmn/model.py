@@ -404,6 +404,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     diagram: Diagram | None = None
     file: str = ""
     places: dict[str, Place] = {}
+    extension_places: dict[str, tuple[Place, ...]] = {}
+    """Where elements of the contract profile stand, by `<id of the element>/<name>`, in the order of the file."""
     remarks: tuple[Remark, ...] = ()
     referred: frozenset[str] = frozenset()
     """Messages, signals, errors and escalations that something in the file refers to, whether it is read or not."""

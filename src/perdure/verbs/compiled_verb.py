@@ -25,6 +25,7 @@ class Verb:
         "check_output",
         "content_hash",
         "definition",
+        "definition_hash",
         "execution",
         "input",
         "is_durable",
@@ -40,6 +41,7 @@ class Verb:
         self.name = definition.name
         self.version = definition.version
         self.content_hash = definition.content_hash
+        self.definition_hash = bytes.fromhex(self.content_hash.removeprefix("sha256:"))
         self.input = CompiledSchema(definition.input_schema, "call", "verb", definition.name)
         output = definition.output_schema
         self.output = None if output is None else CompiledSchema(output, "accept the result of", "verb", self.name)

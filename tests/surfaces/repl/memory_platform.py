@@ -12,7 +12,7 @@ from perdure.app.runbooks.views import RunbookView, StepView
 from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.drafts.draft import Draft
 from perdure.runbooks.plan import Plan
-from perdure.surfaces.repl.conversation_messages import OpenSeen, Rows, TaskSeen
+from perdure.surfaces.repl.conversation_messages import News, OpenSeen, Papers, Rows, TaskSeen, Told
 from perdure.surfaces.repl.platform_adapter import Kept
 from tests.surfaces.repl.project import CLIENTS
 
@@ -20,6 +20,17 @@ TASK = TaskSeen(
     "t:1", "Review the case", groups="reviewers",
     form={"required": ["approved"], "properties": {"approved": {"type": "boolean"}, "reason": {"type": "string"}}},
 )  # fmt: skip
+
+
+class MemoryPapers:
+    """Keeps what was wished of lifecycles and documents."""
+
+    def __init__(self) -> None:
+        self.wished: list[Papers] = []
+
+    async def answer(self, wish: Papers) -> News:
+        self.wished.append(wish)
+        return Told("Done.")
 
 
 class MemoryDesk:
@@ -35,6 +46,7 @@ class MemoryDesk:
         self.claimed: list[str] = []
         self.steered: list[tuple[str, str, str]] = []
         self._durable = durable
+        self.papers = MemoryPapers()
 
     async def save(self, id: str, draft: Draft, text: str) -> str:
         id = id or f"rb-{len(self.revisions) + 1}"

@@ -18,15 +18,21 @@ class Drawn(msgspec.Struct, frozen=True):
     """A model laid out once, however many instances follow it."""
 
     model: Model
-    xml: str
+    writings: tuple[str, ...]
+    """Its XML as this release writes it, then as earlier ones did."""
     names: dict[str, str]
+
+    def xml(self, kept: str | None = None) -> str:
+        """The XML of a document: what it keeps, if a release writes that, else what this one writes."""
+        return kept if kept is not None and kept in self.writings else self.writings[0]
 
 
 def drawn(definition: str) -> Drawn:
     deployed = msgspec.json.decode(definition, type=Deployed)
     model = model_of(deployed)
     names = {node.id: node.name for node in nodes(deployed.process.body)}
-    return Drawn(replace(model, diagram=lay_out(model.definitions)), write_model(model), names)
+    writings = write_model(model), write_model(model, with_definition_ids=False)
+    return Drawn(replace(model, diagram=lay_out(model.definitions)), writings, names)
 
 
 def picture_of(found: Drawn, telling: InstanceReport) -> str:

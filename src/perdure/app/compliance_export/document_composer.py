@@ -111,7 +111,7 @@ class _Composition:
             history=[each for telling in tellings for each in telling.chronicle.told()],
             verbs=[VerbKept(hash=hash, definition=each) for hash, each in self._verbs()],
             definitions=[
-                ModelKept(hash=hash, definition=self._evidence.models[hash], xml=self._picture(hash).xml)
+                ModelKept(hash=hash, definition=self._evidence.models[hash], xml=self._xml(hash))
                 for hash in sorted(wanted_models(tellings) & set(self._evidence.models))
             ],
             chains=chains,
@@ -137,6 +137,9 @@ class _Composition:
         wanted = wanted_verbs(self._tellings, self._evidence.models)
         known = [(hash, each) for hash, each in self._evidence.verbs.items() if hash in wanted]
         return sorted(known, key=lambda pair: (pair[1]["name"], pair[1]["version"], pair[0]))
+
+    def _xml(self, hash: str) -> str:
+        return self._picture(hash).xml(self._evidence.writings.get(hash))
 
     def _picture(self, hash: str) -> Drawn:
         if hash not in self._drawn:

@@ -24,6 +24,8 @@ class Evidence(msgspec.Struct):
     """The chain of each record in the order of commits; empty where the order was not kept."""
     has_outcomes: bool = True
     """Whether outcome events are told; documents of before have none."""
+    writings: dict[str, str] = {}
+    """The XML of deployed processes by hash, as a document keeps it."""
 
 
 def evidence_in(document: Document) -> Evidence:
@@ -37,4 +39,5 @@ def evidence_in(document: Document) -> Evidence:
         list(document.key_changes),
         [document.chains[each].id for each in document.order if each < len(document.chains)],
         bool(document.outcome_events),
+        {each.hash: each.xml for each in document.definitions},
     )

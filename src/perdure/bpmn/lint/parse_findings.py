@@ -30,7 +30,7 @@ def broken(model: Model) -> Iterator[Finding]:
 
 def remarks(model: Model) -> Iterator[Remark]:
     """Those of reading; what a rule is about is told by the rule."""
-    return (each for each in model.remarks if not each.code.startswith("HOL"))
+    return (each for each in model.remarks if not each.code.startswith(("HOL", "AME")))
 
 
 def _finding(model: Model, code: str, element: str, fact: str, hint: str) -> Finding:

@@ -7,6 +7,7 @@ from itertools import islice
 from perdure.bpmn.model import Model, Place
 from perdure.bpmn.xml.parser import parse_tags
 from perdure.bpmn.xml.read_limits import MAX_PROBLEMS
+from perdure.bpmn.xml.readers.contract_places import extension_places
 from perdure.bpmn.xml.readers.diagrams import read_diagram
 from perdure.bpmn.xml.readers.file_context import Reading
 from perdure.bpmn.xml.readers.global_elements import global_tasks, look_at_operations, referred
@@ -45,6 +46,7 @@ def read_model(data: bytes | str, file: str = "") -> Model:
     look_for_strays(reading, root)
     look_at_operations(reading, root)
     look_at_spelling(reading, root)
+    places_of_extensions = extension_places(reading, root)
     refused = {problem.field for problem in reading.problems if problem.code in _REFUSED}
     faults = (fault for fault in reference_faults(definitions) if not fault.wanted or fault.wanted not in refused)
     for fault in islice(faults, MAX_PROBLEMS):
@@ -57,6 +59,7 @@ def read_model(data: bytes | str, file: str = "") -> Model:
         diagram=diagram,
         file=file,
         places=reading.places,
+        extension_places=places_of_extensions,
         remarks=tuple(reading.remarks),
         referred=referred(reading, root),
         global_tasks=global_tasks(root),

@@ -22,11 +22,11 @@ from perdure.bpmn.xml.writers.serializer import render
 _EXPORTER = {"exporter": "Perdure", "modeler:executionPlatform": "Camunda Cloud"}
 
 
-def write_model(model: Model, *, platform: str = "8.6.0") -> str:
+def write_model(model: Model, *, platform: str = "8.6.0", with_definition_ids: bool = True) -> str:
     """The file of a model, the same for the same model; a model without a drawing is laid out.
 
     `platform` is the release of Camunda 8 that modellers check the file for. Every event definition has an id, without
-    which Camunda 8 refuses some of them; nothing refers to it.
+    which Camunda 8 refuses some of them; nothing refers to it. Releases up to 0.3 wrote none.
     Raises ModelError for a character or a name that XML cannot carry.
     """
     definitions = model.definitions
@@ -34,7 +34,8 @@ def write_model(model: Model, *, platform: str = "8.6.0") -> str:
     root = Tag("bpmn:definitions", {**attributes, "modeler:executionPlatformVersion": platform})
     root.with_children(*_roots(definitions))
     root.with_children(*_referred(definitions, set(_ids(root))))
-    _identify(root)
+    if with_definition_ids:
+        _identify(root)
     diagram = model.diagram
     if diagram is None or diagram.is_blank():
         diagram = replace(_laid_out(definitions), notes=UNSET if diagram is None else diagram.notes)

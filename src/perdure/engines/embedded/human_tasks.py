@@ -142,7 +142,11 @@ class HumanTasks:
         reader = self._instances.reader
         if reader.shown_documents is None:
             return b""
-        return await reader.documents_shown(await self._instances.read(id, origin))
+
+        async def read() -> Any:
+            return await reader.data(await self._instances.read(id, origin))
+
+        return await reader.shown_documents(origin.tenant, read)
 
     async def _is_known(self, message_id: str, id: Id, node: int, origin: Origin) -> bool:
         """Whether this completion came before under the same message id."""

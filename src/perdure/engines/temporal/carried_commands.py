@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any
 from weakref import WeakValueDictionary
+
+from msgspec.structs import replace
 
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.commands import Migrate, RaiseIncident, RecordJob, StartInstance
@@ -14,7 +17,7 @@ from perdure.bpmn.machine.state import ENDED
 from perdure.engines.embedded.foreign_instances import tell_outcome
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.instance_carrier import InstanceCarriers
-from perdure.engines.temporal.dispatch_rows import DispatchRows, Staged, start_name
+from perdure.engines.temporal.dispatch_rows import DispatchRows, Staged, changed_record, start_name
 from perdure.engines.temporal.journal_follower import CARRIER, JournalFollower
 from perdure.engines.temporal.wire import Dispatch, Reply
 from perdure.engines.temporal.workflow_client import WorkflowClient, WorkflowGone
@@ -30,6 +33,8 @@ from perdure.sources import SECOND, Id, Sources, id_text
 MAX_LOOKS = 64
 MAX_PAUSE = 10 * SECOND
 STOP_SECONDS = 5.0
+NOWHERE = -1
+"""The version of no instance: a dispatch prepared for it is decided only if it was decided before."""
 
 
 class CarriedCommands:
@@ -102,7 +107,7 @@ class CarriedCommands:
         if (refused := self._refused(id, command, origin)) is not None:
             raise RejectedError(refused)
         name = start_name(id)
-        if await self._rows.write(name, Staged(id, 0, origin, command, brought, command.definition), []) is not None:
+        if await self._rows.write(name, Staged(id, 0, origin, command, brought, command.definition)) is not None:
             return await self._started_before(id, origin, name)
         return await self._send_start(id, origin, name, command)
 
@@ -159,38 +164,55 @@ class CarriedCommands:
         try:
             dispatch = await self._dispatch(name, current.version, origin, prepared.command)
             try:
-                reply = await self._asked(id, dispatch)
+                reply = await self._asked(id, dispatch, brought)
             except WorkflowGone as gone:
                 return await self._gone(current, origin, name, brought is not None, gone)
+            if isinstance(reply, Conflict):
+                await self._rows.drop(origin.tenant, name)
+                return Answer(current, "conflict", (), reply)
             return await self._settled(id, origin, name, brought is not None, reply, current)
         finally:
             self.under_way.discard(name)
 
-    async def _asked(self, id: Id, dispatch: Dispatch) -> Reply:
+    async def _asked(self, id: Id, dispatch: Dispatch, brought: Attachments | None) -> Reply | Conflict:
         """The reply; the outcome of a job is sent until somebody answers, because its handler has run."""
         pause = SECOND
+        try:
+            return await self._client.ask(id, dispatch)
+        except EngineUnavailableError:
+            if not isinstance(dispatch.command, RecordJob | RaiseIncident):
+                raise
         while True:
-            try:
-                return await self._client.ask(id, dispatch)
-            except EngineUnavailableError:
-                if not isinstance(dispatch.command, RecordJob | RaiseIncident):
-                    raise
             await self._sources.sleep(pause)
             pause = min(2 * pause, MAX_PAUSE)
+            with suppress(EngineUnavailableError):
+                return await self._asked_again(id, dispatch, brought)
+
+    async def _asked_again(self, id: Id, dispatch: Dispatch, brought: Attachments | None) -> Reply | Conflict:
+        """The reply to a dispatch that may have been decided before.
+
+        One that was not is decided only while the records it changes are as its handler read them.
+        """
+        if brought is not None and brought.entities:
+            known = await self._client.ask(id, replace(dispatch, expected=NOWHERE))
+            if known.outcome == "decided":
+                return known
+            if (conflict := await changed_record(self._store, dispatch.origin.tenant, brought.entities)) is not None:
+                return conflict
+        return await self._client.ask(id, dispatch)
 
     async def _conflict(self, tenant: str, brought: Attachments) -> Conflict | None:
         """The conflict that the commit would meet: a decision must not be taken that cannot be appended whole."""
         row = brought.inbox
         if row is not None and (known := await self._store.message(tenant, row.message_id)) is not None:
             return Conflict("inbox", row.message_id, known.aggregate)
-        return None
+        return await changed_record(self._store, tenant, brought.entities)
 
     async def _stage(
         self, name: str, current: Aggregate, origin: Origin, prepared: Prepared, brought: Attachments
     ) -> Conflict | None:
-        entities, brought.entities = brought.entities, []
         staged = Staged(current.id, current.version, origin, prepared.command, brought, _leads_to(prepared.command))
-        return await self._rows.write(name, staged, entities)
+        return await self._rows.write(name, staged)
 
     async def _gone(
         self, current: Aggregate, origin: Origin, name: str, is_staged: bool, gone: WorkflowGone
@@ -276,9 +298,12 @@ class CarriedCommands:
             return True
         dispatch = await self._dispatch(name, staged.expected, staged.origin, staged.command)
         try:
-            reply = await self._client.ask(id, dispatch)
+            reply = await self._asked_again(id, dispatch, staged.brought)
         except WorkflowGone:
             await self._rows.drop(staged.origin.tenant, name)
+            return True
+        if isinstance(reply, Conflict):
+            await self._rows.drop(staged.origin.tenant, name)  # its worker is gone, and the job runs again
             return True
         # What was prepared for an older version and not decided is dropped: whoever asked was told nothing.
         await self._settled(id, staged.origin, name, True, reply, await self._kernel.read(id, staged.origin))

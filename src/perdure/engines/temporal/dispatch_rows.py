@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from perdure.bpmn.machine.commands import Command
@@ -46,14 +48,11 @@ class DispatchRows:
     def name(self, id: Id) -> str:
         return f"{PREFIX}{id_text(id)}/{id_text(self._sources.new_id())}"
 
-    async def write(self, name: str, staged: Staged, entities: list[EntityWrite]) -> Conflict | None:
-        """Keep a dispatch. Changes of records are committed with it: a decision cannot be taken back."""
+    async def write(self, name: str, staged: Staged) -> Conflict | None:
+        """Keep a dispatch with all it brings."""
         tenant, now = staged.origin.tenant, self._sources.now()
         row = InboxRow(tenant, name, DISPATCH, id_text(Id(staged.instance)), now, PENDING, "", None, _encode(staged))
-        attached = Attachments(inbox=row)
-        if entities:
-            attached.entities = entities
-        return await self._store.commit(Unit(tenant, None, attachments=[attached], at=now))
+        return await self._store.commit(Unit(tenant, None, attachments=[Attachments(inbox=row)], at=now))
 
     async def read(self, tenant: str, name: str) -> Staged | None:
         """A dispatch that is still open."""
@@ -72,6 +71,26 @@ class DispatchRows:
         await self._store.commit(unit)
 
 
+async def changed_record(store: EngineStore, tenant: str, entities: Sequence[EntityWrite]) -> Conflict | None:
+    """The first record that somebody changed since it was read; none when all are as they were."""
+    for write in entities:
+        found = await store.read_entity(tenant, write.entity, write.key)
+        if (found.version if found is not None else 0) != write.expected:
+            return Conflict("entity", f"{write.entity}/{write.key}")
+    return None
+
+
+async def rebased(store: EngineStore, tenant: str, entities: Sequence[EntityWrite]) -> list[EntityWrite]:
+    """Changes of records onto the records as they are now: a decision that was taken is appended whole."""
+    made = []
+    for write in entities:
+        found = await store.read_entity(tenant, write.entity, write.key)
+        made.append(write._replace(expected=found.version if found is not None else 0))
+    return made
+
+
 def without_rows(brought: Attachments) -> Attachments:
     """Attachments without what met a conflict: a decision is appended whoever holds its keys."""
-    return Attachments(payloads=brought.payloads, settles=brought.settles, dispatched=brought.dispatched, index=[])
+    return Attachments(
+        payloads=brought.payloads, settles=brought.settles, dispatched=brought.dispatched, entities=brought.entities
+    )  # fmt: skip

@@ -76,7 +76,6 @@ class CallExecutor:
         self.crew = BackgroundTasks()
         self._watchers: dict[bytes, list[asyncio.Future[Aggregate]]] = {}
         self._executing: dict[bytes, list[asyncio.Future[None]]] = {}
-        self._hashes: dict[str, bytes] = {}
         self._turns = KeyedLock()
         self._claims: list[Claim] = []
         self._served: dict[tuple[str, int | None, bytes], Verb | None] = {}
@@ -169,7 +168,7 @@ class CallExecutor:
         self, verb: Verb, bound: Bound, cargo: Cargo, origin: Origin, id: Id, waits: bool
     ) -> tuple[c.StartCall, Attachments]:
         brought = Attachments(payloads=[(cargo.hash, cargo.data)], index=index_rows(verb, cargo.value))
-        command = c.StartCall(verb.name, verb.version, self.definition(verb), cargo.hash, worker=self.lease.number)
+        command = c.StartCall(verb.name, verb.version, verb.definition_hash, cargo.hash, worker=self.lease.number)
         carrier = await self.carrier(verb, origin) if verb.execution.process else None
         if not bound.has_step:
             return msgspec.structs.replace(command, outcome=self.park(verb, cargo.value, id, carrier)), brought
@@ -259,13 +258,6 @@ class CallExecutor:
     def index(verb: Verb, values: list[Any]) -> list[IndexRow]:
         """The index rows that a call's data stands for."""
         return [row for value in values for row in index_rows(verb, value)]
-
-    def definition(self, verb: Verb) -> bytes:
-        """The raw content hash a call is pinned to."""
-        known = self._hashes.get(verb.content_hash)
-        if known is None:
-            known = self._hashes[verb.content_hash] = bytes.fromhex(verb.content_hash.removeprefix("sha256:"))
-        return known
 
     def serves(self, name: str, version: int | None = None, definition: bytes = b"") -> Verb | None:
         """The verb with the text that work is pinned to, when this process has it and what it needs to run."""

@@ -39,7 +39,7 @@ class PinnedVerbs:
             for hash, name, version in texts
             if hash not in self._bodies
             and (loaded := self._catalogue.find(name, version)) is not None
-            and _hash(loaded) != hash
+            and loaded.definition_hash != hash
         ]
 
     def learn(self, hash: bytes, body: bytes) -> None:
@@ -48,7 +48,7 @@ class PinnedVerbs:
     def find(self, name: str, version: int | None, hash: bytes) -> Verb | None:
         """The verb with the text of that hash; without a hash the one that is loaded."""
         loaded = self._catalogue.find(name, version)
-        if loaded is None or not hash or _hash(loaded) == hash:
+        if loaded is None or not hash or loaded.definition_hash == hash:
             return loaded
         if hash not in self._verbs and hash in self._bodies:
             self._verbs[hash] = _verb(self._bodies[hash], name)
@@ -57,7 +57,7 @@ class PinnedVerbs:
     def find_short(self, name: str, version: int, definition: int) -> Verb | None:
         """The same by the first eight bytes of the hash, as rows have them."""
         loaded = self._catalogue.find(name, version)
-        if loaded is None or short(_hash(loaded)) == definition:
+        if loaded is None or short(loaded.definition_hash) == definition:
             return loaded
         return next((self.find(name, version, each) for each in self._bodies if short(each) == definition), None)
 
@@ -69,10 +69,6 @@ class PinnedVerbs:
         """A step in the words of the text it is pinned to, or of the loaded one where that is not known here."""
         verb = self.shown(step)
         return verb.sentence(args or {}) if verb is not None else ""
-
-
-def _hash(verb: Verb) -> bytes:
-    return bytes.fromhex(verb.content_hash.removeprefix("sha256:"))
 
 
 def _verb(body: bytes, name: str) -> Verb | None:

@@ -189,7 +189,7 @@ def _compensates(verb: Verb | None, catalogue: Catalogue) -> VerbPin | None:
 
 
 def pinned(verb: Verb) -> VerbPin:
-    return VerbPin(verb.name, verb.version, bytes.fromhex(verb.content_hash.removeprefix("sha256:")))
+    return VerbPin(verb.name, verb.version, verb.definition_hash)
 
 
 def _numbers(names: dict[str, list[int]], name: str, step: StepPlan) -> list[int]:

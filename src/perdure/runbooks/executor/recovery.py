@@ -336,7 +336,7 @@ class Recovery:
         self._served.clear()
         served = []
         for verb in self._conductor.catalogue.every_version():
-            hash = self._conductor.definition(verb)
+            hash = verb.definition_hash
             if hash not in known:
                 body = msgspec.json.encode(verb.definition)
                 await self._store.add_definition(hash, short(hash), verb.name, verb.version, body)

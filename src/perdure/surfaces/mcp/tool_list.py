@@ -6,6 +6,7 @@ from perdure.access.principal import Principal
 from perdure.access.roles import OPERATIONS, refusal
 from perdure.errors import InvariantBroken
 from perdure.surfaces.mcp import (
+    document_tools,
     lifecycle_tools,
     outcome_tools,
     pending_work_tools,
@@ -25,6 +26,7 @@ def every_tool() -> dict[str, Tool]:
         *outcome_tools.TOOLS,
         *pending_work_tools.TOOLS,
         *lifecycle_tools.TOOLS,
+        *document_tools.TOOLS,
     )
     for tool in found:
         if tool.operation not in OPERATIONS:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 STEP = r"(?P<step>(?:step\s+)?@?\d+|step\s+@?[a-z_][\w-]*|@[a-z_][\w-]*)"
 TASK = r"(?:\s+(?:task\s+)?#?(?P<task>\d+|[\w-]+:\d+))?"
+THING = r"(?P<id>\d+|[0-9a-z]{26})"
 VALUE = r"(?:\s*=\s*|\s+to\s+|\s+)(?P<value>.+)"
 
 
@@ -70,6 +71,21 @@ FORMS: tuple[Form, ...] = (
     Form("events", r"events|history|what\s+happened\??", "events", "what happened to the run, step by step"),
     Form("incidents", r"incidents", "incidents", "what is stuck"),
     Form("letters", r"(?:dead\s+)?letters", "dead letters", "what arrived and fitted nowhere"),
+    Form("lifecycles", r"lifecycles(?:\s+(?:of\s+)?(?P<lifecycle>[\w-]+))?", "lifecycles [NAME]",
+         "where clients stand, and what blocks them"),
+    Form("lifecycle", rf"lifecycle\s+{THING}", "lifecycle NUMBER", "what one misses, and the calls that bring it"),
+    Form("resolve", rf"resolve\s+(?P<key>\S+)\s+of\s+(?:lifecycle\s+)?{THING}", "resolve BLOCKER of NUMBER",
+         "make the call that opens a blocker"),
+    Form("transit", rf"transit\s+(?:lifecycle\s+)?{THING}\s+to\s+(?P<target>[\w-]+)(?:\s+because\s+(?P<reason>.+))?",
+         "transit NUMBER to STATE because REASON", "take a manual transition, or agree to one"),
+    Form("documents", r"documents(?:\s+(?P<text>.+))?", "documents [WORDS]", "find documents"),
+    Form("document", rf"document\s+{THING}", "document NUMBER", "its versions, and who decided what"),
+    Form("verify", rf"verify\s+(?:document\s+)?{THING}\s+version\s+(?P<version>\d{{1,6}})"
+         r"(?:\s+because\s+(?P<reason>.+))?",
+         "verify NUMBER version N", "take a version of a document as evidence"),
+    Form("refuse", rf"reject\s+document\s+{THING}\s+version\s+(?P<version>\d{{1,6}})\s+(?:as|for)\s+(?P<code>\w+)"
+         r"(?:\s+because\s+(?P<reason>.+))?", "reject document NUMBER version N as CODE",
+         "refuse a version for a coded reason"),
     Form("retry", rf"retry\s+{STEP}", "retry STEP", "try a failed step again"),
     Form("skip", rf"skip\s+{STEP}(?:\s+because\s+(?P<reason>.+))?", "skip STEP because REASON",
          "go on without a failed step"),

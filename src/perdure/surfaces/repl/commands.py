@@ -16,18 +16,25 @@ from perdure.surfaces.repl.answer_parser import read_value, reference_in
 from perdure.surfaces.repl.command_parser import Command
 from perdure.surfaces.repl.conversation_messages import (
     Code,
+    DecideDocument,
     Follow,
     Leave,
+    ListDocuments,
     ListEvents,
     ListIncidents,
     ListLetters,
+    ListLifecycles,
     ListOpen,
     ListTasks,
     Load,
     Look,
     Redo,
+    ResolveBlocker,
     Rows,
+    ShowDocument,
+    ShowLifecycle,
     Steer,
+    TransitLifecycle,
     Undo,
 )
 from perdure.surfaces.repl.conversation_state import AskArgument, AskCancel, AskEntity, AskField, AskSentence, Session
@@ -272,6 +279,19 @@ def _steer(act: str) -> Callable[[TurnBuilder, Command], None]:
     return steer
 
 
+def _verify(turn: TurnBuilder, command: Command) -> None:
+    turn.wish(DecideDocument(command.get("id"), int(command.get("version")), note=command.get("reason")))
+
+
+def _refuse(turn: TurnBuilder, command: Command) -> None:
+    code = command.get("code").upper()
+    turn.wish(DecideDocument(command.get("id"), int(command.get("version")), code, command.get("reason")))
+
+
+def _transit(turn: TurnBuilder, command: Command) -> None:
+    turn.wish(TransitLifecycle(command.get("id"), command.get("target"), command.get("reason")))
+
+
 def _watch(turn: TurnBuilder, command: Command) -> None:
     if turn.session.run is None:
         turn.say("Nothing runs here.", "warning")
@@ -322,6 +342,14 @@ _ACTS: dict[str, Callable[[TurnBuilder, Command], None]] = {
     "events": _events,
     "incidents": lambda turn, command: turn.wish(ListIncidents()),
     "letters": lambda turn, command: turn.wish(ListLetters()),
+    "lifecycles": lambda turn, command: turn.wish(ListLifecycles(command.get("lifecycle"))),
+    "lifecycle": lambda turn, command: turn.wish(ShowLifecycle(command.get("id"))),
+    "resolve": lambda turn, command: turn.wish(ResolveBlocker(command.get("id"), command.get("key"))),
+    "transit": _transit,
+    "documents": lambda turn, command: turn.wish(ListDocuments(command.get("text"))),
+    "document": lambda turn, command: turn.wish(ShowDocument(command.get("id"))),
+    "verify": _verify,
+    "refuse": _refuse,
     "retry": _steer("retry"),
     "skip": _steer("skip"),
     "watch": _watch,

@@ -180,13 +180,58 @@ class ListLetters(msgspec.Struct, frozen=True):
     pass
 
 
+class ListLifecycles(msgspec.Struct, frozen=True):
+    lifecycle: str = ""
+
+
+class ShowLifecycle(msgspec.Struct, frozen=True):
+    """A lifecycle instance, by its number in the list or its id."""
+
+    id: str
+
+
+class ResolveBlocker(msgspec.Struct, frozen=True):
+    id: str
+    key: str
+
+
+class TransitLifecycle(msgspec.Struct, frozen=True):
+    id: str
+    target: str
+    reason: str = ""
+
+
+class ListDocuments(msgspec.Struct, frozen=True):
+    text: str = ""
+
+
+class ShowDocument(msgspec.Struct, frozen=True):
+    """A document, by its number in the list or its id."""
+
+    id: str
+
+
+class DecideDocument(msgspec.Struct, frozen=True):
+    """Verify a version; with a reason, reject it."""
+
+    id: str
+    version: int
+    reason: str = ""
+    note: str = ""
+
+
+Papers = (
+    ListLifecycles | ShowLifecycle | ResolveBlocker | TransitLifecycle | ListDocuments | ShowDocument | DecideDocument
+)
+
+
 class Leave(msgspec.Struct, frozen=True):
     pass
 
 
 Wish = (
     Save | Undo | Redo | Load | ListOpen | LookUp | Start | Follow | Look | Steer | ListTasks | ClaimTask | AnswerTask
-    | ListEvents | ListIncidents | ListLetters | Leave
+    | ListEvents | ListIncidents | ListLetters | Papers | Leave
 )  # fmt: skip
 
 

@@ -10,13 +10,16 @@ from perdure.surfaces.repl.conversation_machine import learn
 from perdure.surfaces.repl.conversation_messages import (
     AnswerTask,
     ClaimTask,
+    DecideDocument,
     Follow,
     Found,
     Leave,
+    ListDocuments,
     Listed,
     ListEvents,
     ListIncidents,
     ListLetters,
+    ListLifecycles,
     ListOpen,
     ListTasks,
     Load,
@@ -29,14 +32,18 @@ from perdure.surfaces.repl.conversation_messages import (
     Redo,
     Redrawn,
     Refused,
+    ResolveBlocker,
     Rested,
     Save,
     Saved,
     Saying,
+    ShowDocument,
+    ShowLifecycle,
     Start,
     Steer,
     TasksListed,
     Told,
+    TransitLifecycle,
     Undo,
     Wish,
 )
@@ -120,6 +127,11 @@ class EffectRunner:
                 yield Listed(await desk.incidents())
             case ListLetters():
                 yield Listed(await desk.letters())
+            case (
+                ListLifecycles() | ShowLifecycle() | ResolveBlocker() | TransitLifecycle() | ListDocuments()
+                | ShowDocument() | DecideDocument()
+            ):  # fmt: skip
+                yield await desk.papers.answer(wish)
             case Leave():
                 return
             case _:

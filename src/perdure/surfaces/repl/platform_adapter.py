@@ -14,6 +14,7 @@ from perdure.app.runbooks.views import RunbookView, StepView
 from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.drafts.draft import Draft, number_in
 from perdure.runbooks.plan import Plan
+from perdure.surfaces.repl.client_papers import ClientPapers
 from perdure.surfaces.repl.conversation_messages import OpenSeen, Rows, TaskSeen
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class PlatformAdapter:
         self._runbooks = perdure.runbooks
         self._principal = principal
         self._labels: dict[str, Labels] = {}
+        self.papers = ClientPapers(perdure)
 
     # --- drafts --------------------------------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ DataOption = Annotated[str, typer.Option("--data", metavar="JSON", help="Structu
 FileOption = Annotated[Path | None, typer.Option("--file", metavar="FILE", help="A file to hand in.")]
 FromOption = Annotated[str, typer.Option("--valid-from", metavar="DATE", help="As 2026-05-01.")]
 ToOption = Annotated[str, typer.Option("--valid-to", metavar="DATE", help="The day on which it expires.")]
+RequestKey = Annotated[str, typer.Argument(metavar="KEY", help="A correlation id.", show_default=False)]
 SubjectOption = Annotated[str, typer.Option("--subject", metavar="ID", help="Whoever or whatever it is about.")]
 
 
@@ -62,7 +63,7 @@ async def create(
     """Create a document, with a first version where data or a file is given."""
     if not server_of(settings):
         await make_store(load_project(settings).store)
-    async with open_store(settings, "reader") as perdure:
+    async with open_store(settings, "caller") as perdure:
         content = await _content(settings, perdure, data, file, valid_from, valid_to)
         view = await perdure.documents.create(type, subject, **content)
     output.show(settings, view, lambda: _picture(view))
@@ -77,7 +78,7 @@ async def receive(
     valid_to: ToOption = "",
 ) -> None:
     """Add a version to a document: structured data, a file, or both."""
-    async with open_store(settings, "reader", must_exist=True) as perdure:
+    async with open_store(settings, "caller", must_exist=True) as perdure:
         content = await _content(settings, perdure, data, file, valid_from, valid_to)
         view = await perdure.documents.receive(id, **content)
     output.show(settings, view, lambda: _picture(view))
@@ -85,7 +86,7 @@ async def receive(
 
 async def verify(settings: Settings, id: DocumentId, version: VersionOption, note: NoteOption = "") -> None:
     """Take a version as evidence."""
-    async with open_store(settings, "reader", must_exist=True) as perdure:
+    async with open_store(settings, "caller", must_exist=True) as perdure:
         view = await perdure.documents.verify(id, version, note)
     output.show(settings, view, lambda: _picture(view))
 
@@ -98,9 +99,56 @@ async def reject(
     note: NoteOption = "",
 ) -> None:
     """Refuse a version, or take its verification back, for a coded reason."""
-    async with open_store(settings, "reader", must_exist=True) as perdure:
+    async with open_store(settings, "caller", must_exist=True) as perdure:
         view = await perdure.documents.reject(id, version, reason, note)
     output.show(settings, view, lambda: _picture(view))
+
+
+async def supersede(
+    settings: Settings,
+    id: DocumentId,
+    by: Annotated[str, typer.Option("--by", metavar="ID", help="The document that takes its place.")],
+    note: NoteOption = "",
+) -> None:
+    """Let another document of the same subject and type take the place of this one."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        view = await perdure.documents.supersede(id, by, note)
+    output.show(settings, view, lambda: _picture(view))
+
+
+async def waive(
+    settings: Settings,
+    type: Annotated[str, typer.Argument(metavar="TYPE", help="A declared document type.", show_default=False)],
+    subject: SubjectOption,
+    reason: Annotated[str, typer.Option("--reason", help="Why; the journal keeps it.")],
+    valid_to: ToOption = "",
+    correlation_id: Annotated[
+        str, typer.Option("--request", metavar="KEY", help="The correlation id under which it was asked for.")
+    ] = "",
+) -> None:
+    """Do without a document, for a reason; under four eyes, once a second person says the same."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        view = await perdure.documents.waive(type, subject, reason, valid_to=valid_to, correlation_id=correlation_id)
+    output.show(settings, view, lambda: _picture(view))
+
+
+async def request(settings: Settings, key: RequestKey) -> None:
+    """Show what a client is asked for under a correlation id, what was sent and what came."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        view = await perdure.documents.request(key)
+    output.line(view)
+
+
+async def token(
+    settings: Settings,
+    key: RequestKey,
+    days: Annotated[int, typer.Option("--days", min=1, max=366, help="For how long it works at most.")] = 14,
+) -> None:
+    """Make a token with which a client sees and answers one request; a server signs it."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        made = await perdure.documents.request_token(key, expires_seconds=days * 86_400)
+    address = f"{server_of(settings).rstrip('/')}/ask/{made.token}"
+    output.show(settings, made, lambda: f"{address}\nworks until {made.expires_at}, or until it is answered")
 
 
 async def content(settings: Settings, id: DocumentId, version: VersionOption) -> None:
@@ -288,8 +336,8 @@ def _style(status: str) -> str:
 COMMANDS = {
     "documents": {
         "list": list_documents, "show": show, "create": create, "receive": receive, "verify": verify, "reject": reject,
-        "content": content, "upload": upload, "download": download, "events": events, "types": types,
-        "reasons": reasons, "erase": erase,
+        "supersede": supersede, "waive": waive, "content": content, "upload": upload, "download": download,
+        "events": events, "types": types, "reasons": reasons, "request": request, "token": token, "erase": erase,
         "collect": collect,
     }
 }  # fmt: skip
