@@ -84,4 +84,4 @@ def test_calls_signals_and_several_starts_are_refused() -> None:
 def test_the_same_process_is_sent_with_the_same_bytes() -> None:
     process = deployed(line("p", wait("await", "paid"), messages=(message("paid", key="order-1"),)))
     assert carried_xml(process, TAILED) == carried_xml(process, TAILED)
-    assert '="order-1"' in carried_xml(process, TAILED).replace("&quot;", '"')
+    assert "order-1" in carried_xml(process, TAILED)

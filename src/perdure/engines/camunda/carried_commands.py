@@ -23,7 +23,7 @@ from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.jobs import UNCAUGHT
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.engines.camunda.definition_deployment import DefinitionDeployment
-from perdure.engines.camunda.dispatch_rows import CARRIER, DispatchRows, Staged, name_of, source_of, without_rows
+from perdure.engines.camunda.dispatch_rows import CARRIER, DispatchRows, Staged, name_of, source_of
 from perdure.engines.camunda.engine_requests import first_variables
 from perdure.engines.camunda.exported_records import Fact
 from perdure.engines.camunda.instance_turns import LOOK, RACE_SECONDS, InstanceTurns
@@ -31,6 +31,7 @@ from perdure.engines.camunda.key_rows import PREFIX, KeyRows, row_of
 from perdure.engines.camunda.request_preparation import RequestPreparation
 from perdure.engines.camunda.rest_client import Gone, Refused, RestClient, WrongState
 from perdure.engines.camunda.wire import Request, instance_key, number
+from perdure.engines.decided_elsewhere import changed_record, rebased, without_rows
 from perdure.engines.embedded.foreign_instances import tell_outcome
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.instance_carrier import InstanceCarriers
@@ -43,6 +44,7 @@ from perdure.processes.instance_reader import InstanceReader
 from perdure.sources import SECOND, Id, Sources, id_text
 
 MAX_LOOKS = 64
+MAX_REBASED = 64
 MAX_PAUSE = 10 * SECOND
 STOP_SECONDS = 5.0
 LOCAL = (
@@ -58,7 +60,7 @@ class CarriedCommands:
 
     def __init__(
         self, reader: InstanceReader, store: EngineStore, rows: DispatchRows, keys: KeyRows,
-        deployment: DefinitionDeployment, client: RestClient, sources: Sources,
+        deployment: DefinitionDeployment, client: RestClient, sources: Sources, waits: Sources,
     ) -> None:  # fmt: skip
         kernel: Kernel = reader.kernel
         self._kernel = kernel
@@ -69,9 +71,10 @@ class CarriedCommands:
         self._deployment = deployment
         self._client = client
         self._sources = sources
+        self._waits = waits
         self._carriers = InstanceCarriers(kernel, store)
-        self._turns = InstanceTurns(sources)
-        self._requests = RequestPreparation(reader, keys, deployment, self._turns, sources)
+        self._turns = InstanceTurns(waits)
+        self._requests = RequestPreparation(reader, keys, deployment, self._turns, waits)
         self._tasks: set[asyncio.Task[None]] = set()
         machine = kernel.machine(INSTANCE)
         assert isinstance(machine, InstanceMachine)
@@ -142,7 +145,7 @@ class CarriedCommands:
         first = next(entry for entry in decision.entries if isinstance(entry, e.InstanceStarted))
         request = Request("POST", "/process-instances", {"variables": first_variables(first.flags, payload)})
         staged = Staged(id, 1, origin, command, brought, (request,))
-        if await self._rows.write(staged, [], payload.hash) is None:
+        if await self._rows.write(staged, payload.hash):
             return await self._send_start(staged)
         known = await self._rows.read(origin.tenant, name_of(id, 1))
         if known is not None:
@@ -256,7 +259,7 @@ class CarriedCommands:
         row = brought.inbox
         if row is not None and (known := await self._store.message(tenant, row.message_id)) is not None:
             return Conflict("inbox", row.message_id, known.aggregate)
-        return None
+        return await changed_record(self._store, tenant, brought.entities)
 
     async def _is_our_turn(self, id: Id, origin: Origin) -> bool:
         """Whether no dispatch of the instance is open; one that a process left behind is sent first."""
@@ -274,16 +277,11 @@ class CarriedCommands:
         self, current: Aggregate, origin: Origin, command: Any, brought: Attachments, requests: tuple[Request, ...]
     ) -> Answer | None:
         id, mine = current.id, await self._rows.next_number(current.id, origin.tenant)
-        entities, brought.entities = brought.entities, []
         staged = Staged(id, mine, origin, command, brought, requests)
-        conflict = await self._rows.write(staged, entities)
-        if conflict is not None and conflict.what == "inbox":
+        if not await self._rows.write(staged):
             self._rows.forget(id)
-            brought.entities = entities
-            await self._sources.sleep(LOOK)
+            await self._waits.sleep(LOOK)
             return None
-        if conflict is not None:
-            return Answer(current, "conflict", (), conflict)
         return await self._sent(staged, current)
 
     async def _sent(self, staged: Staged, current: Aggregate, *, is_again: bool = False) -> Answer | None:
@@ -313,7 +311,7 @@ class CarriedCommands:
     async def _insisted(self, request: Request, command: Any, current: Aggregate, *, is_again: bool) -> None:
         """Send. The outcome of a job is sent until somebody answers, because its handler has run; a message until its
         wait is open in Camunda, which happens a moment after its token has come there."""
-        pause, until = SECOND, self._sources.monotonic() + int(RACE_SECONDS * SECOND)
+        pause, until = SECOND, self._waits.monotonic() + int(RACE_SECONDS * SECOND)
         while True:
             try:
                 await self._client.send(request)
@@ -324,11 +322,11 @@ class CarriedCommands:
             except Gone as gone:
                 if request.is_once and (is_again or gone.is_repeated):
                     return  # it was done when it was sent before
-                if request.is_once or self._sources.monotonic() >= until or await self._has_moved(current, LOOK):
+                if request.is_once or self._waits.monotonic() >= until or await self._has_moved(current, LOOK):
                     raise
                 continue
             is_again = True
-            await self._sources.sleep(pause)
+            await self._waits.sleep(pause)
             pause = min(2 * pause, MAX_PAUSE)
 
     async def _has_moved(self, current: Aggregate, pause: int) -> bool:
@@ -338,8 +336,8 @@ class CarriedCommands:
 
     async def _explained(self, current: Aggregate, gone: Gone) -> None:
         """A lost race: what moved the token is told in Camunda's log, and whoever asked is asked again after it."""
-        until = self._sources.monotonic() + int(RACE_SECONDS * SECOND)
-        while self._sources.monotonic() < until:
+        until = self._waits.monotonic() + int(RACE_SECONDS * SECOND)
+        while self._waits.monotonic() < until:
             if await self._has_moved(current, LOOK):
                 return
         raise self._rejected(current.id, "wrong_state", f"Camunda does not have it any more: {gone}")
@@ -360,8 +358,13 @@ class CarriedCommands:
             return self._sourced(current, origin, command, brought, source, at)
 
         answer = await self._kernel.ask(INSTANCE, id, origin, prepare)
-        if answer.conflict is not None and brought is not None and answer.conflict.what != "version":
-            brought = without_rows(brought)
+        for _ in range(MAX_REBASED):
+            if answer.conflict is None or brought is None:
+                break
+            if answer.conflict.what == "entity":
+                brought.entities = await rebased(self._store, origin.tenant, brought.entities)
+            else:
+                brought = without_rows(brought)
             answer = await self._kernel.ask(INSTANCE, id, origin, prepare)
         return answer
 

@@ -15,7 +15,7 @@ from perdure.engines.camunda.wire import Request
 from perdure.engines.embedded.ports import EngineStore
 from perdure.journal import Origin, SourcePosition
 from perdure.kernel.kernel import Kernel
-from perdure.kernel.ports import PENDING, Attachments, Conflict, EntityWrite, InboxRow, Unit
+from perdure.kernel.ports import PENDING, Attachments, InboxRow, Unit
 from perdure.sources import Id, Sources, id_text
 
 CARRIER = "camunda"
@@ -45,7 +45,7 @@ def name_of(id: Id, number: int) -> str:
 
 
 class DispatchRows:
-    """Written before a dispatch is sent, settled with its decision."""
+    """Written before a dispatch is sent, settled with its decision; what a decision brings is in its row until then."""
 
     def __init__(self, store: EngineStore, kernel: Kernel, sources: Sources) -> None:
         self._store = store
@@ -83,18 +83,16 @@ class DispatchRows:
             highest += 1  # it led to nothing, and its number is used
         return highest
 
-    async def write(self, staged: Staged, entities: list[EntityWrite], head: str = "") -> Conflict | None:
-        """Keep a dispatch. Changes of records are committed with it: what Camunda did cannot be taken back."""
+    async def write(self, staged: Staged, head: str = "") -> bool:
+        """Keep a dispatch; False when another of its number was kept before."""
         tenant, now, id = staged.origin.tenant, self._sources.now(), Id(staged.instance)
         row = InboxRow(
             tenant, name_of(id, staged.number), DISPATCH, id_text(id), now, PENDING, "", None, _encode(staged)
         )  # fmt: skip
         attached = [Attachments(inbox=row)]
-        if entities:
-            attached[0].entities = entities
         if head:
             attached.append(Attachments(inbox=row_of(f"head/{head}", id_text(id), now)))
-        return await self._store.commit(Unit(tenant, None, attachments=attached, at=now))
+        return await self._store.commit(Unit(tenant, None, attachments=attached, at=now)) is None
 
     async def read(self, tenant: str, name: str) -> Staged | None:
         """A dispatch that is still open."""
@@ -117,8 +115,3 @@ class DispatchRows:
 def source_of(number: int) -> SourcePosition:
     """The place of a decision that a dispatch led to; facts from the log of a partition have that one's."""
     return SourcePosition(CARRIER, 0, number)
-
-
-def without_rows(brought: Attachments) -> Attachments:
-    """Attachments without what met a conflict: a decision is appended whoever holds its keys."""
-    return Attachments(payloads=brought.payloads, settles=brought.settles, dispatched=brought.dispatched, index=[])

@@ -32,7 +32,7 @@ from perdure.processes.instance_reader import InstanceReader
 from perdure.processes.wait_schemas import Forms
 from perdure.runbooks.executor.call_executor import CallExecutor
 from perdure.runbooks.executor.recovery import Recovery
-from perdure.sources import SECOND, Sources
+from perdure.sources import SECOND, Sources, SystemSources
 
 PAUSE = 2 * SECOND
 CAN = Capabilities(
@@ -54,19 +54,21 @@ class CamundaEngine(EmbeddedEngine):
         super().__init__(conductor, upkeep, store, reader, forms, sources)
         self.address = address = read_address(url)
         self._store, self._sources = store, sources
-        self.client = RestClient(address, sources)
+        waits = SystemSources()  # waiting for a server takes the machine's time, whatever a test says it is
+        self._waits = waits
+        self.client = RestClient(address, waits)
         keys = KeyRows(store, sources)
         self.deployment = DefinitionDeployment(reader.definitions, keys, self.client)
         rows = DispatchRows(store, conductor.kernel, sources)
-        self.commands = CarriedCommands(reader, store, rows, keys, self.deployment, self.client, sources)
+        self.commands = CarriedCommands(reader, store, rows, keys, self.deployment, self.client, sources, waits)
         reader.carry(self.commands)
         recovery = CarriedRecovery(self.instances, self.workshop, self.changes, self.commands)
         upkeep.join(INSTANCE, recovery)
         upkeep.receive((DISPATCH,), recovery.resend)
-        self.facts = FactDelivery(self.commands, keys, conductor.kernel, store, address.tenant, sources)
+        self.facts = FactDelivery(self.commands, keys, conductor.kernel, store, address.tenant, sources, waits)
         upkeep.receive((FACT,), self.facts.deliver)
-        self.worker = JobWorker(self.instances, self.workshop, self.commands, keys, self.client, sources)
-        self.tail = ExporterTail(address.tail, self.facts.keep, sources) if address.tail else None
+        self.worker = JobWorker(self.instances, self.workshop, self.commands, keys, self.client, waits)
+        self.tail = ExporterTail(address.tail, self.facts.keep, waits) if address.tail else None
         self.drain = self._drained
         self.enter = self._enter
         engine: Any = self
@@ -94,7 +96,7 @@ class CamundaEngine(EmbeddedEngine):
 
     async def _begin_later(self) -> None:
         while True:
-            await self._sources.sleep(PAUSE)
+            await self._waits.sleep(PAUSE)
             try:
                 return await self._begin()
             except EngineUnavailableError as error:

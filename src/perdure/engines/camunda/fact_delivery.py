@@ -53,7 +53,7 @@ class FactDelivery:
 
     def __init__(
         self, commands: CarriedCommands, keys: KeyRows, kernel: Kernel, store: EngineStore, tenant: str,
-        sources: Sources,
+        sources: Sources, waits: Sources,
     ) -> None:  # fmt: skip
         self._commands = commands
         self._keys = keys
@@ -61,6 +61,7 @@ class FactDelivery:
         self._store = store
         self._tenant = tenant
         self._sources = sources
+        self._waits = waits
         self.place = Place()
         self._queues: dict[str, list[Fact]] = defaultdict(list)
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -131,12 +132,12 @@ class FactDelivery:
                 self._queues.pop(instance, None)
 
     async def _append(self, fact: Fact) -> bool:
-        until = self._sources.monotonic() + int(DEADLINE_SECONDS * SECOND)
+        until = self._waits.monotonic() + int(DEADLINE_SECONDS * SECOND)
         while True:
             try:
                 if await self._tried(fact):
                     break
-                if self._sources.monotonic() >= until:
+                if self._waits.monotonic() >= until:
                     await self._give_up(fact)
                     break
             except EngineUnavailableError:
@@ -147,7 +148,7 @@ class FactDelivery:
             except PerdureError as error:
                 log.warning("%s", error)
                 return False
-            await self._sources.sleep(LOOK)
+            await self._waits.sleep(LOOK)
         settles = Attachments(settles=(PLATFORM, f"{TOLD}{fact.name}"))
         await self._store.commit(Unit(PLATFORM, None, attachments=[settles], at=self._sources.now()))
         return True

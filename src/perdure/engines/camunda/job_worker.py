@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,6 +42,9 @@ from perdure.work.ports import JobFound
 MAX_JOBS = 32
 PAUSE = SECOND
 MAX_TYPES = 200
+MAX_TAKEN = 20_000
+MAX_LAG_SECONDS = 600
+"""How far Camunda's exporter may be behind before a job that our journal cannot explain is an incident."""
 log = logging.getLogger("perdure")
 
 
@@ -59,6 +63,10 @@ class JobWorker:
         self._sources = sources
         self._polls: dict[str, asyncio.Task[None]] = {}
         self._taking: set[asyncio.Task[None]] = set()
+        self._taken: OrderedDict[str, str] = OrderedDict()
+        """The latest activation of each job that was taken, by its deadline."""
+        self._waited: dict[str, int] = {}
+        """Since when a job waits for our journal."""
         self._is_open = False
         self._name = f"perdure-{id_text(sources.new_id())[-8:].lower()}"
 
@@ -99,11 +107,12 @@ class JobWorker:
             await self._sources.sleep(PAUSE)
 
     def _spawn(self, job: ActivatedJob) -> None:
-        task = asyncio.create_task(self._tried(job))
+        task = asyncio.create_task(self.tried(job))
         self._taking.add(task)
         task.add_done_callback(self._taking.discard)
 
-    async def _tried(self, job: ActivatedJob) -> None:
+    async def tried(self, job: ActivatedJob) -> None:
+        """Take a job; what hinders it is logged, and Camunda gives it again."""
         try:
             await self.take(job)
         except EngineUnavailableError as error:
@@ -128,9 +137,19 @@ class JobWorker:
         frame = await self._keys.frame_of(job.key)
         node = await self._standing(id, job, frame, origin)
         if node is not None:
-            await self._take_up(id, job, node, origin)
+            if self._is_new(job):
+                await self._take_up(id, job, node, origin)
         elif frame is not None:
             await self._replay(job, frame, origin)
+
+    def _is_new(self, job: ActivatedJob) -> bool:
+        """Whether it is the first delivery of an activation."""
+        if job.deadline and self._taken.get(job.key) == job.deadline:
+            return False
+        self._taken[job.key] = job.deadline
+        if len(self._taken) > MAX_TAKEN:
+            self._taken.popitem(last=False)
+        return True
 
     async def _bound(self, job: ActivatedJob) -> Id | None:
         """The instance that a job is of. A start whose answer was lost is bound by its first job."""
@@ -146,22 +165,37 @@ class JobWorker:
             await self._sources.sleep(LOOK)
 
     async def _standing(self, id: Id, job: ActivatedJob, frame: Frame | None, origin: Origin) -> Node | None:
-        """The token that a job is of, once our journal has come there; None when it is past that."""
-        until = self._sources.monotonic() + int(RACE_SECONDS * SECOND)
+        """The token that a job is of, once our journal has come there; None when it is past that.
+
+        What led there may have to be exported first: a job that nothing explains is given back when its lock ends, and
+        refused only when it came before `MAX_LAG_SECONDS`.
+        """
+        now = self._sources.monotonic()
+        since = self._waited.setdefault(job.key, now)
+        until = now + self._client.address.lock_seconds * SECOND * 3 // 4
         while True:
-            try:
-                state: Instance = (await self._instances.read(id, origin)).state
-            except RejectedError:
-                state = None  # type: ignore[assignment]  # its start is about to be appended
+            state = await self._state(id, origin)
             if state is not None:
                 node = await self._found(id, state, job, frame)
                 if node is not None or frame is not None or state.status in ENDED:
+                    self._waited.pop(job.key, None)
                     return node
-            if self._sources.monotonic() >= until:
-                if state is not None:
-                    await self._refuse(job, f"Perdure's journal has no token at '{job.element}' for it.")
+            now = self._sources.monotonic()
+            if now - since > MAX_LAG_SECONDS * SECOND:
+                self._waited.pop(job.key, None)
+                await self._refuse(job, f"Perdure's journal has no token at '{job.element}' for it.")
+                return None
+            if now >= until:
                 return None
             await self._sources.sleep(LOOK)
+
+    async def _state(self, id: Id, origin: Origin) -> Instance | None:
+        """An instance as it is; None when its start is about to be appended."""
+        try:
+            state: Instance = (await self._instances.read(id, origin)).state
+        except RejectedError:
+            return None
+        return state
 
     async def _found(self, id: Id, state: Instance, job: ActivatedJob, frame: Frame | None) -> Node | None:
         if frame is not None:

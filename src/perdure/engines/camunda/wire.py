@@ -34,6 +34,8 @@ class ActivatedJob(msgspec.Struct, frozen=True):
     element_instance: str
     retries: int
     variables: dict[str, Any]
+    deadline: str = ""
+    """When its lock ends, as Camunda writes it: two deliveries of one activation have the same."""
 
     @property
     def payload(self) -> str:
@@ -76,6 +78,7 @@ def _job(found: Mapping[str, Any]) -> ActivatedJob:
         element_instance=key_of(found, "elementInstanceKey"),
         retries=int(found.get("retries") or 0),
         variables=dict(variables) if isinstance(variables, Mapping) else {},
+        deadline=str(found.get("deadline") or ""),
     )
 
 
