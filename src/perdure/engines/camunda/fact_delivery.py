@@ -126,6 +126,8 @@ class FactDelivery:
                 if not await self._append(fact):
                     return  # the store is out of reach: upkeep brings it again
                 queue.remove(fact)
+        except Exception:
+            log.exception("What Camunda told of process instance %s cannot be appended", instance)
         finally:
             self._tasks.pop(instance, None)
             if not queue:

@@ -102,7 +102,7 @@ class JobWorker:
                     continue
             except EngineUnavailableError as error:
                 log.debug("%s", error)
-            except (Gone, WrongState, Refused, PerdureError) as error:
+            except Exception as error:
                 log.warning("Jobs of type '%s' cannot be asked for: %s", type, error)
             await self._sources.sleep(PAUSE)
 
@@ -121,6 +121,8 @@ class JobWorker:
             log.info("Job %s is not there any more: %s", job.key, lost)
         except (Refused, PerdureError) as error:
             log.warning("Job %s of type '%s' cannot be taken: %s", job.key, job.type, error)
+        except Exception:
+            log.exception("Job %s of type '%s' cannot be taken", job.key, job.type)
 
     # --- taking --------------------------------------------------------------------------------------------------
 
