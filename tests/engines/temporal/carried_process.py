@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from perdure import Transient
@@ -131,6 +132,9 @@ class Carried:
     async def suspend(self, instance: str) -> str:
         return str((await self._engine.suspend(instance, ORIGIN)).state.status)
 
+    async def move(self, instance: str, to: str, **how: Any) -> dict[str, Any]:
+        return msgspec.to_builtins(await self._engine.move(instance, ORIGIN, to, **how))
+
     async def lease(self) -> int:
         return self._perdure.runtime.lease.number
 
@@ -144,6 +148,9 @@ class Carried:
 
     async def resend(self, name: str) -> bool:
         return bool(await self._engine.commands.resend("default", name))  # type: ignore[attr-defined]
+
+    async def resume(self, instance: str) -> str:
+        return str((await self._engine.resume(instance, ORIGIN)).state.status)
 
     async def show(self, instance: str) -> dict[str, Any]:
         view = await self._perdure.instances.get(instance)
