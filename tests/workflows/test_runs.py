@@ -370,7 +370,7 @@ async def test_a_business_error_takes_the_way_of_its_boundary_event() -> None:
         assert (await instance.state(), await instance.get_variable("asked")) == ("completed", True)
 
 
-@pytest.mark.req("O2", "O3")
+@pytest.mark.req("O3")
 async def test_a_condition_in_text_reads_what_tasks_people_and_starts_bring(store_url: str) -> None:
     choice = ExclusiveGateway(
         "choice", {"yes": "decide_decision.approved == true and amount < 100", "no": "amount >= 100"}, "no"

@@ -45,7 +45,6 @@ def registry_of(*versions: str) -> WorkflowRegistry:
     return registry
 
 
-@pytest.mark.req("O15")
 def test_every_class_can_be_imported_from_one_place() -> None:
     assert [name for name in CLASSES.split() if getattr(orchestration, name, None) is None] == []
     assert set(CLASSES.split()) <= set(orchestration.__all__)
