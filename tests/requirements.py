@@ -87,6 +87,7 @@ REQUIREMENTS: dict[str, str] = {
     "T14": "What a task brings is kept with its instance, counted in bundles, asked for again, and never forged.",
     "T15": "A client of the example passes onboarding and review; a rejection says why and what to do next.",
     "O1": "A process is a file or a Python program, the same one either way, and a mistake is told with its line.",
+    "O2": "Workflows can be written in YAML, and converted between Python, YAML and BPMN with nothing lost in silence.",
     "O3": "Variables of a workflow are typed, and each tells its versions, who wrote them, and when.",
     "O4": "A task's work is a function's or an agent's; what came of every attempt, and what it cost, is recorded.",
     "O5": "A person's task has a body with the data in it, labels, a time limit, and somebody who decides after it.",

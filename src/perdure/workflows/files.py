@@ -14,7 +14,7 @@ from perdure.workflows.registry import WorkflowRegistry
 from perdure.workflows.workflow import Workflow
 
 MAX_FILES = 1000
-PYTHON = (".py",)
+PYTHON, YAML = (".py",), (".yaml", ".yml")
 
 
 def load_workflows(given: Iterable[Any]) -> list[Workflow]:
@@ -43,14 +43,18 @@ def _of(given: Any) -> Iterator[Workflow]:
 def workflows_in(place: Path) -> list[Workflow]:
     """The workflows of a file, or of every file of a folder."""
     if place.is_dir():
-        files = [each for each in sorted(place.rglob("*")) if each.suffix in PYTHON and each.is_file()]
-        return [workflow for file in files[:MAX_FILES] for workflow in _in_file(file, place)]
-    return _in_file(place, place.parent)
+        files = [each for each in sorted(place.rglob("*")) if each.suffix in (*PYTHON, *YAML) and each.is_file()]
+        return [workflow for file in files[:MAX_FILES] for workflow in _in_file(file, place, is_named=False)]
+    return _in_file(place, place.parent, is_named=True)
 
 
-def _in_file(file: Path, folder: Path) -> list[Workflow]:
+def _in_file(file: Path, folder: Path, *, is_named: bool) -> list[Workflow]:
     if not file.is_file():
         raise _unreadable(file, "there is no such file")
+    if file.suffix in YAML:
+        from perdure.workflows.yaml_reader import read_workflow_file  # noqa: PLC0415
+
+        return read_workflow_file(file, folder, is_named=is_named)
     return list(_declared_in(imported(file, folder)))
 
 
