@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from perdure.durations import DurationError, parse_duration
 from perdure.errors import DefinitionError
@@ -92,6 +92,9 @@ def read_workflow(text: str, file: str, resolve: Resolve) -> Workflow:
     return found
 
 
+T = TypeVar("T")
+
+
 class _Reader:
     def __init__(self, file: str, report: Report, resolve: Resolve) -> None:
         self._file, self._report, self._resolve = file, report, resolve
@@ -123,7 +126,7 @@ class _Reader:
         self.flow(workflow, fields)
         return workflow
 
-    def made(self, node: Yaml, make: Callable[[], Any]) -> Any:
+    def made(self, node: Yaml, make: Callable[[], T]) -> T | None:
         """What the builder makes; what it refuses is told with the place in this file."""
         try:
             return make()
