@@ -3,10 +3,12 @@
 SELECT 1 FROM task_result_queue WHERE processed_at IS NULL AND leased_until <= :now LIMIT 1;
 
 -- name: lease_task_results
--- The oldest rows that nobody has leased, for whoever asks.
+-- The oldest rows that nobody has leased, for whoever asks; of a text that is too long only its beginning.
 UPDATE task_result_queue SET leased_until = :until, tries = tries + 1 WHERE id IN (
   SELECT id FROM task_result_queue WHERE processed_at IS NULL AND leased_until <= :now ORDER BY id LIMIT :most
-) RETURNING id, tenant, tries, correlation_id, verb, status, error, cargo_type, cargo_ref, items, idempotency_key;
+) RETURNING id, tenant, tries, substr(correlation_id, 1, 4001), substr(verb, 1, 4001), status,
+  substr(error, 1, 4001), substr(cargo_type, 1, 4001), substr(cargo_ref, 1, 4001),
+  substr(items, 1, 1048577), substr(idempotency_key, 1, 4001);
 
 -- name: settle_task_result
 -- A row was taken in or parked: it is never looked at again.
