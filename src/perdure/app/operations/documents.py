@@ -303,7 +303,8 @@ async def link_content(context: Context, request: ReadVersion) -> LinkView:
         raise RejectedError(Rejection("wrong_state", "link", "document", request.id, fact, "Ask a server."))
     await context.perdure._documents.check_link(request.id, request.version)
     expires_at = context.runtime.sources.now() + LINK_SECONDS * SECOND
-    link = ContentLink(context.origin.tenant, request.id, request.version, context.principal.name, expires_at)
+    who = context.principal
+    link = ContentLink(context.origin.tenant, request.id, request.version, who.name, expires_at, who.key)
     return LinkView(f"/api{CONTENT}{link_token(context.secret, link)}", iso(expires_at))
 
 
