@@ -101,4 +101,4 @@ async def test_the_journal_of_a_document_is_read_in_pages(tmp_path: Path) -> Non
         assert len(told) == len(set(told)) and [each for each, _ in told] == sorted(each for each, _ in told)
         whole = await server.sandbox.documents.events(made["id"])
         assert [(each.sequence, each.entry) for each in whole] == told
-        assert sum(entry == "DocumentRead" for _, entry in told) == 5
+        assert sum(entry == "ContentRead" for _, entry in told) == 5
