@@ -10,8 +10,6 @@ import pytest
 from perdure.scaffold import verify
 from tests.scaffold.conftest import EXAMPLES, FilledProject, Running, Runs
 
-pytestmark = pytest.mark.deep
-
 
 def replays(project: FilledProject, running: Running, id: str, tmp_path: Path) -> None:
     """The recorded history replays against the code."""
@@ -26,6 +24,7 @@ def message(name: str, key: str, id: str, **payload: Any) -> dict[str, Any]:
     return {"message_name": name, "correlation_key": key, "message_id": id, "payload": payload}
 
 
+@pytest.mark.deep
 @pytest.mark.req("B5")
 @pytest.mark.req("B7")
 def test_a_linear_process_runs_to_its_end(tmp_path: Path, runs: Runs) -> None:
@@ -41,6 +40,7 @@ def test_a_linear_process_runs_to_its_end(tmp_path: Path, runs: Runs) -> None:
     replays(project, running, id, tmp_path)
 
 
+@pytest.mark.deep
 @pytest.mark.req("B5")
 def test_branches_run_at_once_and_meet(tmp_path: Path, runs: Runs) -> None:
     project = FilledProject("parallel", tmp_path / "p")
@@ -51,6 +51,7 @@ def test_branches_run_at_once_and_meet(tmp_path: Path, runs: Runs) -> None:
     replays(project, running, id, tmp_path)
 
 
+@pytest.mark.deep
 @pytest.mark.req("B10")
 def test_a_subprocess_runs_inside_the_process(tmp_path: Path, runs: Runs) -> None:
     project = FilledProject("subprocess", tmp_path / "p")
@@ -60,6 +61,7 @@ def test_a_subprocess_runs_inside_the_process(tmp_path: Path, runs: Runs) -> Non
     replays(project, running, id, tmp_path)
 
 
+@pytest.mark.deep
 @pytest.mark.req("B5")
 @pytest.mark.req("B10")
 def test_a_person_decides_and_refused_answers_change_nothing(tmp_path: Path, runs: Runs) -> None:
@@ -76,6 +78,7 @@ def test_a_person_decides_and_refused_answers_change_nothing(tmp_path: Path, run
     replays(project, running, id, tmp_path)
 
 
+@pytest.mark.deep
 @pytest.mark.req("B10")
 def test_a_loop_repeats_until_its_condition_holds(tmp_path: Path, runs: Runs) -> None:
     project = FilledProject("loop", tmp_path / "p")
@@ -122,6 +125,7 @@ def test_a_worker_killed_in_mid_wait_and_a_duplicate_delivery_lose_nothing(tmp_p
     replays(project, running, id, tmp_path)
 
 
+@pytest.mark.deep
 @pytest.mark.req("B4")
 def test_failures_are_retried_as_the_policy_says(tmp_path: Path, runs: Runs) -> None:
     project = FilledProject("linear", tmp_path / "p")
@@ -133,6 +137,7 @@ def test_failures_are_retried_as_the_policy_says(tmp_path: Path, runs: Runs) -> 
     assert project.calls().count("ship-8/tell_customer/tell_customer/1") == 2
 
 
+@pytest.mark.deep
 @pytest.mark.req("B10")
 def test_a_boundary_timer_reminds_and_another_ends_the_wait(tmp_path: Path, runs: Runs) -> None:
     model = (EXAMPLES / "boundary-timer.bpmn").read_text("utf-8").replace(">P7D<", ">PT1S<").replace(">P14D<", ">PT4S<")
@@ -144,6 +149,7 @@ def test_a_boundary_timer_reminds_and_another_ends_the_wait(tmp_path: Path, runs
     replays(project, running, id, tmp_path)
 
 
+@pytest.mark.deep
 @pytest.mark.req("B10")
 def test_what_arrives_in_time_meets_no_boundary_timer(tmp_path: Path, runs: Runs) -> None:
     project = FilledProject("boundary-timer", tmp_path / "p")
@@ -156,6 +162,7 @@ def test_what_arrives_in_time_meets_no_boundary_timer(tmp_path: Path, runs: Runs
     replays(project, running, id, tmp_path)
 
 
+@pytest.mark.deep
 @pytest.mark.req("B7")
 @pytest.mark.req("B10")
 def test_the_delivery_process_runs_from_requirements_to_release(tmp_path: Path, runs: Runs) -> None:

@@ -13,6 +13,7 @@ import hashlib
 from typing import Any, Literal, Protocol
 
 import msgspec
+from msgspec.json import format as format_json
 
 from perdure.bpmn.contract import Contract, Policy
 from perdure.bpmn.model import Model
@@ -64,7 +65,7 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """JSON with sorted keys, indented by two."""
         ordered = msgspec.json.encode(self, order="sorted")
-        return msgspec.json.format(ordered, indent=2).decode() + "\n"
+        return format_json(ordered, indent=2).decode() + "\n"
 
 
 LOCK_FILE = "scaffold.lock.json"
