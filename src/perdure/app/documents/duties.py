@@ -59,8 +59,8 @@ class DocumentDuties:
     async def fire(self, timer: TimerFound) -> None:
         """A validity ended, or the time that data is kept."""
         if timer.kind == RETENTION and await self._is_needed_still(timer):
-            origin, command = Origin(timer.tenant, PLATFORM), c.KeepLonger(timer.due)
-            await self._runtime.kernel.ask(KIND, timer.aggregate, origin, Prepared(command, due=timer.due))
+            kept = Prepared(c.KeepLonger(timer.due), due=timer.due)
+            await self._runtime.kernel.ask(KIND, timer.aggregate, Origin(timer.tenant, PLATFORM), kept)
             return
         if timer.kind == RETENTION:
             await self._erase(timer.aggregate, timer.tenant, PLATFORM, "retention", TimerRow(0, RETENTION, timer.due))
