@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure.errors import RejectedError
+from perdure.errors import PerdureError, RejectedError
 from perdure.scaffold import scaffold
 from tests.conftest import unavailable
 from tests.house.tree import ROOT
@@ -218,3 +218,31 @@ def interpreter(version: str) -> str | None:
         if subprocess.run([str(each), "--version"], capture_output=True, check=False).returncode == 0:
             return str(each)
     return None
+
+
+@pytest.mark.req("B5")
+def test_no_text_of_a_model_becomes_code(tmp_path: Path) -> None:
+    evil = "&quot;&quot;&quot; \\ {1/0} ' $package &lt;!-- --&gt; \N{BELL}" + "x" * 90
+    changes = Changes("gate").replace('name="Assess the claim"', f'name="{evil}"')
+    changes.replace('name="Approve a claim"', f'name="{evil}"').replace("A person decides", f"{evil} A person decides")
+    changes.replace(
+        'policyRef="patient" />', f'policyRef="patient" idempotencyKeyTemplate="{evil}/${{state.amount}}" />'
+    )
+    changes.scaffold(tmp_path)
+    for file in sorted((tmp_path / "p").rglob("*.py")):
+        compile(file.read_text("utf-8"), str(file), "exec")
+    written_text = (tmp_path / "p/src/approve_claim/generated/workflow_v1.py").read_text("utf-8")
+    line = next(line for line in written_text.splitlines() if "{{1/0}}" in line)
+    assert "text(self.state.amount, 'state.amount')" in line
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fact"),
+    [
+        ('workflowType="ApproveClaim"', 'workflowType="a&quot;b"', "no workflow type"),
+        ('type="claim.pay"', 'type="claim-assess"', "one name in Python"),
+    ],
+)
+def test_names_that_cannot_be_told_apart_or_written_are_refused(old: str, new: str, fact: str, tmp_path: Path) -> None:
+    with pytest.raises(PerdureError, match=fact):
+        Changes("gate").replace(old, new).scaffold(tmp_path)
