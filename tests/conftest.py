@@ -17,8 +17,10 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import settings
 
+from perdure.testing.camunda_broker import CamundaBroker
 from perdure.testing.memory_folder import memory_folder
 from perdure.testing.postgres_service import PostgresService, ServiceUnavailable, is_required
+from perdure.testing.server_process import free_ports
 from tests.depth import add_depth_option, depth_of, run_long_tests_first, select_by_depth
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -83,6 +85,21 @@ def postgres_url(postgres_server: PostgresService, postgres_template: str) -> It
         unavailable(str(error))
     yield url
     postgres_server.drop_database(url)
+
+
+@pytest.fixture(scope="session")
+def camunda_broker() -> Iterator[CamundaBroker]:
+    """The session's Camunda (one per xdist worker); what it writes goes to `exporter_url`, where a test may listen.
+
+    A test may kill it and start it again, and sets its clock back at the end.
+    """
+    try:
+        broker = CamundaBroker(f"http://127.0.0.1:{free_ports(1)[0]}")
+        broker.start()
+    except ServiceUnavailable as error:
+        unavailable(str(error))
+    yield broker
+    broker.remove()
 
 
 @pytest.fixture

@@ -106,8 +106,8 @@ async def sandbox_of(
     """
     clock = settings.pop("clock", None) or VirtualSources(settings.pop("seed", 0))
     sandbox = await Sandbox.start(
-        url, definitions=catalogue_of(kyc), models=[kyc / "models"], handlers={**_handlers(kyc), **(replaced or {})},
-        clock=clock, checks=(), **settings,
+        url, definitions=catalogue_of(kyc), models=[kyc / "models"],
+        handlers={**example_handlers(kyc), **(replaced or {})}, clock=clock, checks=(), **settings,
     )  # fmt: skip
     try:
         yield sandbox
@@ -120,7 +120,7 @@ def catalogue_of(kyc: Path) -> Catalogue:
     return load_catalogue([kyc / "verbs"])
 
 
-def _handlers(kyc: Path) -> dict[str, Callable[..., Any]]:
+def example_handlers(kyc: Path) -> dict[str, Callable[..., Any]]:
     """By verb where a function is marked, by its name where a definition names it."""
     modules = [import_module(each.name) for each in walk_packages(import_module("casework").__path__, "casework.")]
     marked = {mark.name: each for module in modules for each in vars(module).values() for mark in marks_of(each)}

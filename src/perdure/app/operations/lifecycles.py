@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from perdure.app.documents.shown_documents import PREFIXES
+from perdure.app.erasure import Erasure
 from perdure.app.lifecycles.views import (
     DeployedLifecycle,
     EntryView,
@@ -24,10 +25,10 @@ from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Reached, Request, Route, operation
 from perdure.app.operations.request_fields import Data, Id, Limit, Name, Nothing, Number, Version
 from perdure.app.operations.verb_scopes import DISCOVERED, REDACTED
+from perdure.app.quarantine_views import QUARANTINED
 from perdure.app.runbooks.confirmation import check_confirmed, plan_of_call, plan_of_lifecycle, use_confirmation
 from perdure.app.runbooks.views import PlanView
 from perdure.app.task_results.result_intake import Sender, outcome_of_answer
-from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine.commands import CargoItem
 from perdure.lifecycles.task_results import result_of
 
@@ -218,7 +219,10 @@ async def start_lifecycle(context: Context, request: StartLifecycle) -> Lifecycl
 
 @operation("lifecycle.list", Route("GET", "/lifecycles"), tag=TAG, scope=REDACTED)
 async def list_lifecycles(context: Context, request: ListLifecycles) -> Page[LifecycleItem]:
-    """Instances, newest first, with what blocks them. Instances of verbs that a key does not reach are left out."""
+    """Instances, newest first, with what blocks them. Instances of verbs that a key does not reach are left out.
+
+    A damaged one is `quarantined`.
+    """
     desk = context.perdure.lifecycle_operations
     items, after = await desk.page(
         request.lifecycle, request.state, request.subject, request.after or "", request.limit, request.blocker
@@ -226,10 +230,11 @@ async def list_lifecycles(context: Context, request: ListLifecycles) -> Page[Lif
     seen: dict[tuple[str, int], bool] = {}
     for each in items:
         place = (each.lifecycle, each.version)
-        if place not in seen:
+        if context.is_narrow and each.status != QUARANTINED and place not in seen:
             _, definition = await desk.definition_of(each.id)
-            seen[place] = not context.is_narrow or context.reaches(await desk.verbs.of(definition))
-    return Page([each for each in items if seen[each.lifecycle, each.version]], after)
+            seen[place] = context.reaches(await desk.verbs.of(definition))
+    is_all = not context.is_narrow
+    return Page([each for each in items if is_all or seen.get((each.lifecycle, each.version))], after)
 
 
 @operation("lifecycle.read", Route("GET", "/lifecycles/{id}"), tag=TAG, scope=VERBS_OF_INSTANCE)
@@ -330,7 +335,9 @@ async def cancel_lifecycle(context: Context, request: CancelLifecycle) -> Lifecy
 @operation("lifecycle.erase", Route("POST", "/lifecycles/{id}/erase"), tag=TAG, scope=VERBS_OF_INSTANCE)
 async def erase_lifecycle(context: Context, request: EraseLifecycle) -> LifecycleStatus:
     """Erase the context of an instance that is over, the facts it was decided by, and the data of its calls."""
-    return await context.perdure.lifecycle_operations.erase(request.id, request.reason)
+    aggregate, _ = await context.perdure.lifecycle_operations.definition_of(request.id)
+    await Erasure(context.runtime, context.origin).erase(aggregate.id, request.reason)
+    return await context.perdure.lifecycle_operations.show(request.id)
 
 
 @operation("lifecycle.migrate", Route("POST", "/lifecycles/{id}/migrate"), tag=TAG, scope=VERBS_OF_INSTANCE)
@@ -390,15 +397,16 @@ async def deploy_lifecycle(context: Context, request: LifecycleText) -> Deployed
 
     What calls something grave by itself is deployed by a person, who confirms it for all those times.
     """
-    desk, table = context.perdure.lifecycle_operations, context.runtime.lifecycles.machine.table
-    definition = read_lifecycle(request.yaml, request.file, table).definition
+    desk = context.perdure.lifecycle_operations
+    found = await desk.checked(request.yaml, request.file)
+    definition = found.file.definition
     if context.is_narrow:
         before = [await desk.verbs.of(each) for each in await desk.verbs.versions(definition.name)]
         verbs = [*await desk.verbs.of(definition), *(name for names in before for name in names)]
         context.check_all("lifecycle.deploy", verbs)
     plan = await plan_of_lifecycle(context.perdure, definition, {"deploy": definition.name})
     await _confirmed(context, plan, request.confirm, request.phrase, "A person can deploy it.")
-    return await desk.deploy(request.yaml, request.file)
+    return await desk.deploy(found)
 
 
 @operation(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any
 from weakref import WeakValueDictionary
+
+from msgspec.structs import replace
 
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.commands import Migrate, RaiseIncident, RecordJob, StartInstance
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.state import ENDED
+from perdure.engines.decided_elsewhere import changed_record
 from perdure.engines.embedded.foreign_instances import tell_outcome
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.instance_carrier import InstanceCarriers
@@ -26,10 +30,13 @@ from perdure.kernel.ports import Attachments, Conflict
 from perdure.payload import canonical
 from perdure.processes.definitions import Definitions
 from perdure.sources import SECOND, Id, Sources, id_text
+from perdure.work.process_lease import Lease
 
 MAX_LOOKS = 64
 MAX_PAUSE = 10 * SECOND
 STOP_SECONDS = 5.0
+NOWHERE = -1
+"""The version of no instance: a dispatch prepared for it is decided only if it was decided before."""
 
 
 class CarriedCommands:
@@ -37,9 +44,10 @@ class CarriedCommands:
 
     def __init__(
         self, kernel: Kernel, store: EngineStore, definitions: Definitions, rows: DispatchRows,
-        follower: JournalFollower, client: WorkflowClient, sources: Sources,
+        follower: JournalFollower, client: WorkflowClient, lease: Lease, sources: Sources,
     ) -> None:  # fmt: skip
         self._kernel = kernel
+        self._lease = lease
         self._store = store
         self._definitions = definitions
         self._rows = rows
@@ -102,7 +110,8 @@ class CarriedCommands:
         if (refused := self._refused(id, command, origin)) is not None:
             raise RejectedError(refused)
         name = start_name(id)
-        if await self._rows.write(name, Staged(id, 0, origin, command, brought, command.definition), []) is not None:
+        staged = Staged(id, 0, origin, command, brought, command.definition, self._lease.number)
+        if await self._rows.write(name, staged) is not None:
             return await self._started_before(id, origin, name)
         return await self._send_start(id, origin, name, command)
 
@@ -110,7 +119,12 @@ class CarriedCommands:
         self.under_way.add(name)
         try:
             dispatch = await self._dispatch(name, 0, origin, command)
-            reply = await self._client.start(id, origin.tenant, dispatch, command)
+            try:
+                reply = await self._client.start(id, origin.tenant, dispatch, command)
+            except WorkflowGone as gone:
+                fact = f"Temporal has ended its workflow before our journal knew of it ({gone})"
+                hint = "Begin it under another key, or bring the workflow back by a reset in Temporal."
+                raise RejectedError(Rejection("wrong_state", "start", "instance", id_text(id), fact, hint)) from gone
             return await self._settled(id, origin, name, True, reply, None) or Answer(
                 None, "conflict", (), Conflict("idempotency", id_text(id), id)
             )
@@ -159,38 +173,56 @@ class CarriedCommands:
         try:
             dispatch = await self._dispatch(name, current.version, origin, prepared.command)
             try:
-                reply = await self._asked(id, dispatch)
+                reply = await self._asked(id, dispatch, brought)
             except WorkflowGone as gone:
                 return await self._gone(current, origin, name, brought is not None, gone)
+            if isinstance(reply, Conflict):
+                await self._rows.drop(origin.tenant, name)
+                return Answer(current, "conflict", (), reply)
             return await self._settled(id, origin, name, brought is not None, reply, current)
         finally:
             self.under_way.discard(name)
 
-    async def _asked(self, id: Id, dispatch: Dispatch) -> Reply:
+    async def _asked(self, id: Id, dispatch: Dispatch, brought: Attachments | None) -> Reply | Conflict:
         """The reply; the outcome of a job is sent until somebody answers, because its handler has run."""
         pause = SECOND
+        try:
+            return await self._client.ask(id, dispatch)
+        except EngineUnavailableError:
+            if not isinstance(dispatch.command, RecordJob | RaiseIncident):
+                raise
         while True:
-            try:
-                return await self._client.ask(id, dispatch)
-            except EngineUnavailableError:
-                if not isinstance(dispatch.command, RecordJob | RaiseIncident):
-                    raise
             await self._sources.sleep(pause)
             pause = min(2 * pause, MAX_PAUSE)
+            with suppress(EngineUnavailableError):
+                return await self._asked_again(id, dispatch, brought)
+
+    async def _asked_again(self, id: Id, dispatch: Dispatch, brought: Attachments | None) -> Reply | Conflict:
+        """The reply to a dispatch that may have been decided before.
+
+        One that was not is decided only while the records it changes are as its handler read them.
+        """
+        if brought is not None and brought.entities:
+            known = await self._client.ask(id, replace(dispatch, expected=NOWHERE))
+            if known.outcome == "decided":
+                return known
+            if (conflict := await changed_record(self._store, dispatch.origin.tenant, brought.entities)) is not None:
+                return conflict
+        return await self._client.ask(id, dispatch)
 
     async def _conflict(self, tenant: str, brought: Attachments) -> Conflict | None:
         """The conflict that the commit would meet: a decision must not be taken that cannot be appended whole."""
         row = brought.inbox
         if row is not None and (known := await self._store.message(tenant, row.message_id)) is not None:
             return Conflict("inbox", row.message_id, known.aggregate)
-        return None
+        return await changed_record(self._store, tenant, brought.entities)
 
     async def _stage(
         self, name: str, current: Aggregate, origin: Origin, prepared: Prepared, brought: Attachments
     ) -> Conflict | None:
-        entities, brought.entities = brought.entities, []
-        staged = Staged(current.id, current.version, origin, prepared.command, brought, _leads_to(prepared.command))
-        return await self._rows.write(name, staged, entities)
+        command, worker = prepared.command, self._lease.number
+        staged = Staged(current.id, current.version, origin, command, brought, _leads_to(command), worker)
+        return await self._rows.write(name, staged)
 
     async def _gone(
         self, current: Aggregate, origin: Origin, name: str, is_staged: bool, gone: WorkflowGone
@@ -199,8 +231,8 @@ class CarriedCommands:
         if is_staged:
             await self._rows.drop(origin.tenant, name)
         now = await self._kernel.read(current.id, origin)
-        if now.version != current.version:
-            return None
+        if now.version != current.version or await self._client.is_running(current.id):
+            return None  # it went on meanwhile, perhaps as a new run
         fact = f"its workflow in Temporal is gone ({gone})"
         hint = "Its journal is whole. Start it anew, or bring the workflow back by a reset in Temporal."
         raise RejectedError(Rejection("wrong_state", "ask", "instance", id_text(current.id), fact, hint))
@@ -216,9 +248,7 @@ class CarriedCommands:
             self._carriers.remember(id, CARRIER)
             return await self._decided(id, origin, name, reply)
         if reply.outcome == "moved":
-            if is_staged and not await self._rows.is_open(origin.tenant, name):
-                return Answer(await self._kernel.read(id, origin), "applied")  # decided, appended and forgotten there
-            if is_staged:
+            if is_staged and await self._rows.is_open(origin.tenant, name):
                 await self._rows.drop(origin.tenant, name)
             return None
         staged = await self._rows.read(origin.tenant, name) if is_staged else None
@@ -259,7 +289,7 @@ class CarriedCommands:
     async def resend(self, tenant: str, name: str) -> bool:
         """Send a dispatch again that a process left behind; True when it is over."""
         staged = await self._rows.read(tenant, name)
-        if staged is None or name in self.under_way:
+        if staged is None or name in self.under_way or await self._is_sent_elsewhere(staged.worker):
             return False
         id = Id(staged.instance)
         async with self._turns.setdefault(id, asyncio.Lock()):
@@ -270,15 +300,26 @@ class CarriedCommands:
             except RejectedError:
                 return True
 
+    async def _is_sent_elsewhere(self, worker: int) -> bool:
+        """Whether another process is about a dispatch: two would drop it under each other."""
+        if worker in (0, self._lease.number):
+            return False
+        return any(each.number == worker and not each.is_lapsed for each in await self._store.live_workers())
+
     async def _resent(self, id: Id, name: str, staged: Staged) -> bool:
         if isinstance(staged.command, StartInstance):
             await self._send_start(id, staged.origin, name, staged.command)
             return True
         dispatch = await self._dispatch(name, staged.expected, staged.origin, staged.command)
         try:
-            reply = await self._client.ask(id, dispatch)
+            reply = await self._asked_again(id, dispatch, staged.brought)
         except WorkflowGone:
+            if await self._client.is_running(id):
+                return False  # a new run has begun, and is asked the next time
             await self._rows.drop(staged.origin.tenant, name)
+            return True
+        if isinstance(reply, Conflict):
+            await self._rows.drop(staged.origin.tenant, name)  # its worker is gone, and the job runs again
             return True
         # What was prepared for an older version and not decided is dropped: whoever asked was told nothing.
         await self._settled(id, staged.origin, name, True, reply, await self._kernel.read(id, staged.origin))

@@ -7,7 +7,7 @@ import msgspec
 from perdure.bpmn.machine.commands import Command
 from perdure.engines.embedded.ports import EngineStore
 from perdure.journal import Origin
-from perdure.kernel.ports import PENDING, Attachments, Conflict, EntityWrite, InboxRow, Unit
+from perdure.kernel.ports import PENDING, Attachments, Conflict, InboxRow, Unit
 from perdure.sources import Id, Sources, id_text
 
 DISPATCH = "dispatch"
@@ -25,6 +25,8 @@ class Staged(msgspec.Struct, frozen=True):
     brought: Attachments
     definition: bytes = b""
     """The hash of the definition that the command leads to; empty where it leads to none."""
+    worker: int = 0
+    """The lease of the process that sends it; others leave it alone as long as that lives."""
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -46,14 +48,11 @@ class DispatchRows:
     def name(self, id: Id) -> str:
         return f"{PREFIX}{id_text(id)}/{id_text(self._sources.new_id())}"
 
-    async def write(self, name: str, staged: Staged, entities: list[EntityWrite]) -> Conflict | None:
-        """Keep a dispatch. Changes of records are committed with it: a decision cannot be taken back."""
+    async def write(self, name: str, staged: Staged) -> Conflict | None:
+        """Keep a dispatch with all it brings."""
         tenant, now = staged.origin.tenant, self._sources.now()
         row = InboxRow(tenant, name, DISPATCH, id_text(Id(staged.instance)), now, PENDING, "", None, _encode(staged))
-        attached = Attachments(inbox=row)
-        if entities:
-            attached.entities = entities
-        return await self._store.commit(Unit(tenant, None, attachments=[attached], at=now))
+        return await self._store.commit(Unit(tenant, None, attachments=[Attachments(inbox=row)], at=now))
 
     async def read(self, tenant: str, name: str) -> Staged | None:
         """A dispatch that is still open."""
@@ -70,8 +69,3 @@ class DispatchRows:
         """Settle a dispatch that led to nothing."""
         unit = Unit(tenant, None, attachments=[Attachments(dispatched=(tenant, name))], at=self._sources.now())
         await self._store.commit(unit)
-
-
-def without_rows(brought: Attachments) -> Attachments:
-    """Attachments without what met a conflict: a decision is appended whoever holds its keys."""
-    return Attachments(payloads=brought.payloads, settles=brought.settles, dispatched=brought.dispatched, index=[])

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
 from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE
+from perdure.engines.decided_elsewhere import rebased, without_rows
 from perdure.engines.embedded.ports import EngineStore
-from perdure.engines.temporal.dispatch_rows import DispatchRows, without_rows
+from perdure.engines.temporal.dispatch_rows import DispatchRows
 from perdure.engines.temporal.wire import Made
 from perdure.errors import InvariantBroken
 from perdure.journal import Origin, SourcePosition
@@ -18,7 +20,10 @@ from perdure.kernel.ports import Attachments, IndexRow
 from perdure.sources import Id, id_text
 
 CARRIER = "temporal"
+MAX_REBASED = 64
 Known = Callable[[Aggregate, Any], None]
+
+log = logging.getLogger("perdure")
 
 
 class JournalFollower:
@@ -60,8 +65,18 @@ class JournalFollower:
             brought = staged.brought if made.keeps else (staged.brought.arrival() or Attachments())
             brought.dispatched = (tenant, made.dispatch)
         answer = await self._put(id, made.origin, entries, made, brought)
-        if answer.conflict is not None and brought is not None:
-            answer = await self._put(id, made.origin, entries, made, without_rows(brought))
+        for _ in range(MAX_REBASED):
+            if answer.conflict is None or brought is None:
+                break
+            if answer.conflict.what == "entity":
+                # Another commit was faster than the decision, which cannot be taken back.
+                log.warning(
+                    "the record '%s' was changed while instance %s changed it", answer.conflict.key, id_text(id)
+                )
+                brought.entities = await rebased(self._store, tenant, brought.entities)
+            else:
+                brought = without_rows(brought)
+            answer = await self._put(id, made.origin, entries, made, brought)
         if answer.conflict is not None:
             fact = f"decision {made.sequence} meets '{answer.conflict.key}' ({answer.conflict.what})"
             raise InvariantBroken("append to", "instance", id_text(id), fact)

@@ -79,7 +79,11 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     runs: int = 1
     has_attributes: bool = False
     """Whether the server has the search attributes."""
+    is_encrypted: bool = False
+    """Whether search attributes may not tell what it waits for."""
     grace_seconds: float = 5.0
+    max_decisions: int = 800
+    """Decisions after which a run is continued as a new one."""
     wire: int = WIRE_VERSION
 
 
