@@ -106,7 +106,7 @@ async def show_process(context: Context, request: ShowProcess) -> ReviewedProces
 async def show_contract(context: Context, request: ShowProcess) -> ContractView:
     """What a version of the contract profile agrees: its work with policies, its waits with templates, its decisions.
 
-    404 for a version that is not of that profile.
+    A version of another profile agrees nothing: everything is empty.
     """
     return await context.perdure.processes.contract(request.process, request.version)
 

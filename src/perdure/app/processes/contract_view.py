@@ -9,10 +9,9 @@ from perdure.bpmn.contract.compilation import decompile
 from perdure.bpmn.contract.contract import Work, read_bindings
 from perdure.bpmn.contract.elements import Assignment
 from perdure.bpmn.contract.mirrors import Mirror
-from perdure.bpmn.machine.deployed_process import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.model import scopes
 from perdure.engine import ProcessVersion
-from perdure.errors import RejectedError, Rejection
 from perdure.verb_contract import RetryPolicy
 
 
@@ -81,13 +80,14 @@ class MirrorView(msgspec.Struct, frozen=True):
 
 
 class ContractView(msgspec.Struct, frozen=True):
-    """What a process of the contract profile agrees with those who program its steps."""
+    """What a process of the contract profile agrees with those who program its steps; all empty of other profiles."""
 
     process: str
     version: int
-    definition_id: str
-    workflow_type: str
-    workflow_id: str
+    profile: Profile
+    definition_id: str = ""
+    workflow_type: str = ""
+    workflow_id: str = ""
     work: list[WorkView] = []
     waits: list[AwaitedView] = []
     gates: list[GateView] = []
@@ -96,17 +96,16 @@ class ContractView(msgspec.Struct, frozen=True):
 
 
 def contract_view(found: ProcessVersion, deployed: Deployed) -> ContractView:
-    """The contract of a version; refused of one that is not of the profile."""
+    """The contract of a version; one of another profile agrees nothing."""
     if deployed.profile != "contract":
-        fact = f"version {found.version} was deployed in the {deployed.profile} profile"
-        hint = "Deploy it with --profile contract."
-        raise RejectedError(Rejection("not_found", "show", "contract", deployed.process.id, fact, hint))
+        return ContractView(deployed.process.id, found.version, deployed.profile)
     written = decompile(deployed.process, deployed.messages, deployed.mirrors)
     contract = read_bindings(written.process, written.messages)
     flows = [flow for scope in scopes(written.process.body) for flow in scope.flows]
     return ContractView(
         process=deployed.process.id,
         version=found.version,
+        profile=deployed.profile,
         definition_id=contract.workflow.definition_id,
         workflow_type=contract.workflow.workflow_type,
         workflow_id=contract.workflow.workflow_id.text,

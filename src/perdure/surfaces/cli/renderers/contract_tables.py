@@ -13,6 +13,9 @@ from perdure.surfaces.cli.renderers.call_tables import table
 
 def contract_picture(view: ContractView) -> RenderableType:
     """What work, waits and people of a process are asked and bring."""
+    if view.profile != "contract":
+        words = f"{view.process} v{view.version} was deployed in the {view.profile} profile: it has no contract."
+        return Text(f"{words}\n  → Deploy it with --profile contract.")
     title = Text.assemble((view.process, "bold"), f" v{view.version}  ", (view.workflow_type, "cyan"))
     parts: list[RenderableType] = [title, Text(f"one workflow per {view.workflow_id}", style="dim")]
     parts += _section("Work", ("element", "type", "policy", "key", "asks and brings"), [
