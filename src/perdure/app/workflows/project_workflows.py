@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from perdure.app.workflows.shared_variables import PLACE, SET, set_variable
+from perdure.app.workflows.shared_variables import added as shared_variables
 from perdure.bpmn.machine.aggregate_ids import process_id
 from perdure.errors import DefinitionError, Problem
 from perdure.journal import Origin
@@ -56,14 +58,17 @@ class ProjectWorkflows:
         ]  # fmt: skip
         if problems:
             raise DefinitionError(problems)
-        return Catalogue(
-            [*own, *added], catalogue.entities, catalogue.definitions, catalogue.documents, catalogue.reasons
-        )
+        shared, entities = shared_variables(catalogue)
+        verbs = [*own, *shared, *added]
+        return Catalogue(verbs, entities, catalogue.definitions, catalogue.documents, catalogue.reasons)
 
     def handlers(self, given: Sequence[str] | Mapping[str, Any], catalogue: Catalogue) -> HandlerRegistry:
         """The handlers of the project; the code of each version of a workflow is that of its verbs in that version."""
         packages, bound = ((), given) if isinstance(given, Mapping) else (given, {})
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
+        setter = catalogue.find(SET)
+        if setter is not None and setter.definition.file == PLACE:
+            registry.bind(SET, set_variable)
         for each in self.compiled:
             for name, handler in each.handlers.items():
                 registry.bind(name, handler, each.number)
