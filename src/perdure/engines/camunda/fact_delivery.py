@@ -31,7 +31,7 @@ from perdure.engines.camunda.instance_turns import LOOK
 from perdure.engines.camunda.key_rows import PLATFORM, PREFIX, KeyRows
 from perdure.engines.embedded.ports import EngineStore
 from perdure.errors import EngineUnavailableError, PerdureError, RejectedError
-from perdure.human_tasks import Person
+from perdure.human_tasks import ADMINISTRATORS, Person
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel
 from perdure.kernel.ports import PENDING, Attachments, InboxRow, Unit
@@ -42,6 +42,8 @@ FACT = "camunda_fact"
 TOLD = f"{PREFIX}told/"
 DEADLINE_SECONDS = 30.0
 TASKLIST = "camunda-tasklist"
+LASTING = frozenset({"timer", "task_done", "incident", "terminated", "completed"})
+"""Facts without which an instance here stands where it stands no longer in Camunda."""
 log = logging.getLogger("perdure")
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -145,7 +147,8 @@ class FactDelivery:
             except EngineUnavailableError:
                 pass
             except RejectedError as error:
-                log.warning("What Camunda told of process instance %s is set aside: %s", fact.instance, error)
+                log.warning("What Camunda told of process instance %s does not fit: %s", fact.instance, error)
+                await self._give_up(fact)
                 break
             except PerdureError as error:
                 log.warning("%s", error)
@@ -231,7 +234,7 @@ class FactDelivery:
             return False
         if node is None or node.task is None or node.kind != "task":
             return True
-        who = Person(fact.who or TASKLIST, override="in Camunda's Tasklist")
+        who = Person(fact.who or TASKLIST, (ADMINISTRATORS,), "in Camunda's Tasklist")  # Camunda let them
         command: Any = c.CompleteTask(node=node.number, who=who)
         if fact.kind == "assigned":
             holder = node.task.claimed_by or node.task.assignee
@@ -271,7 +274,7 @@ class FactDelivery:
     async def _give_up(self, fact: Fact) -> None:
         """Nothing here explains a fact: where the instance cannot go on like this, a person is told."""
         id = await self._keys.instance_of(fact.instance)
-        if id is None or fact.kind not in ("timer", "completed"):
+        if id is None or fact.kind not in LASTING:
             log.info("What Camunda told of process instance %s is set aside: %s", fact.instance, fact.kind)
             return
         words = (

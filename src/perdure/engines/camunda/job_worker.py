@@ -9,7 +9,7 @@
 | for a user task that our journal holds | its key is kept, and the task is answered here |
 | of an instance that another one stands for | refused, and that process instance is cancelled |
 | of an instance that is none of ours | an incident in Camunda |
-| with a payload that is altered, foreign or older than its token | an incident in both |
+| with a payload that is altered, foreign or older than its token, or with a flag that nobody wrote | an incident in both |
 """  # noqa: E501
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from perdure.bpmn.machine import commands as c
@@ -65,6 +65,7 @@ class JobWorker:
         self._taking: set[asyncio.Task[None]] = set()
         self._taken: OrderedDict[str, str] = OrderedDict()
         """The latest activation of each job that was taken, by its deadline."""
+        self._flags: dict[str, set[str]] = {}
         self._waited: dict[str, int] = {}
         """Since when a job waits for our journal."""
         self._is_open = False
@@ -81,9 +82,10 @@ class JobWorker:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._polls.clear()
 
-    def serve(self, types: Sequence[str]) -> None:
-        """Poll for jobs of these types from now on."""
+    def serve(self, types: Sequence[str], flags: Iterable[str] = ()) -> None:
+        """Poll for jobs of these types from now on; `flags` are those of the process that has them."""
         for type in types:
+            self._flags.setdefault(type, set()).update(flags)
             if self._is_open and type not in self._polls and len(self._polls) < MAX_TYPES:
                 self._polls[type] = asyncio.create_task(self._poll(type))
 
@@ -92,8 +94,8 @@ class JobWorker:
         return tuple(self._polls)
 
     async def _poll(self, type: str) -> None:
-        names = [PAYLOAD, PAYLOAD_HASH, LOOP]
         while True:
+            names = [PAYLOAD, PAYLOAD_HASH, LOOP, *sorted(self._flags[type])]
             most = min(MAX_JOBS, max(0, self._instances.conductor.room))
             try:
                 if most:
