@@ -211,7 +211,6 @@ def test_a_twin_of_a_start_is_refused_and_cancelled(opened: Opened, cluster: Clu
     assert len((tmp_path / "runs.log").read_text().splitlines()) == 1
 
 
-@pytest.mark.req("V35")
 def test_a_call_begun_while_camunda_is_away_is_carried_once_when_it_is_back(
     cluster: Cluster, opened: Opened, tmp_path: Path
 ) -> None:

@@ -444,10 +444,13 @@ class CarriedCommands:
         return await self._rows.is_open(origin.tenant, name_of(id, number))
 
     async def resolved_there(self, id: Id, origin: Origin, node: int) -> None:
-        """An incident that is open here was resolved in Camunda: its job has come again."""
+        """An incident that is open here was resolved in Camunda: its job has come again. One that was resolved from
+        here is over as soon as whoever did it gives the turn away."""
         command = c.RetryIncident(node=node, reason="resolved in Camunda")
         async with self.turn(id):
-            await self._kernel.ask(INSTANCE, id, origin, Prepared(command))
+            found = (await self._kernel.read(id, origin)).state.nodes.get(node)
+            if found is not None and found.incident is not None:
+                await self._kernel.ask(INSTANCE, id, origin, Prepared(command))
 
     # --- recovery ------------------------------------------------------------------------------------------------
 

@@ -42,6 +42,7 @@ from perdure.work.ports import JobFound
 MAX_JOBS = 32
 PAUSE = SECOND
 MAX_TYPES = 200
+MAX_WORDS = 2_000
 MAX_TAKEN = 20_000
 MAX_LAG_SECONDS = 600
 """How far Camunda's exporter may be behind before a job that our journal cannot explain is an incident."""
@@ -123,6 +124,7 @@ class JobWorker:
             log.info("Job %s is not there any more: %s", job.key, lost)
         except (Refused, PerdureError) as error:
             log.warning("Job %s of type '%s' cannot be taken: %s", job.key, job.type, error)
+            await self._give_back(job, str(error))
         except Exception:
             log.exception("Job %s of type '%s' cannot be taken", job.key, job.type)
 
@@ -228,7 +230,16 @@ class JobWorker:
         if node.job.status == "pending":
             retry = c.FireTimer(number=node.number, kind="retry", due=node.job.retry_at)
             await self._instances.ask(id, origin, Prepared(retry))
-        await self._leases.lease(JobFound(id, node.number, origin.tenant, 0, node.job.definition))
+        if not await self._leases.lease(JobFound(id, node.number, origin.tenant, 0, node.job.definition)):
+            await self._give_back(job, "No worker of Perdure could take it.")
+
+    async def _give_back(self, job: ActivatedJob, words: str) -> None:
+        """Camunda gives the job again in a moment, and none of its attempts is used."""
+        body = {"retries": max(1, job.retries), "errorMessage": words[:MAX_WORDS], "retryBackOff": PAUSE // 1000}
+        try:
+            await self._client.send(Request("POST", f"/jobs/{job.key}/failure", body))
+        except (Gone, WrongState, Refused, PerdureError) as error:
+            log.debug("Job %s cannot be given back: %s", job.key, error)
 
     async def _raise(self, id: Id, node: Node, fault: str, origin: Origin) -> None:
         command = c.RaiseIncident(node=node.number, code="payload.refused", text=fault)
