@@ -62,6 +62,7 @@ class JobWorker:
         self._keys = keys
         self._client = client
         self._sources = sources
+        self._origin = Origin(client.address.tenant, PLATFORM)
         self._polls: dict[str, asyncio.Task[None]] = {}
         self._taking: set[asyncio.Task[None]] = set()
         self._taken: OrderedDict[str, str] = OrderedDict()
@@ -87,8 +88,14 @@ class JobWorker:
         """Poll for jobs of these types from now on; `flags` are those of the process that has them."""
         for type in types:
             self._flags.setdefault(type, set()).update(flags)
-            if self._is_open and type not in self._polls and len(self._polls) < MAX_TYPES:
-                self._polls[type] = asyncio.create_task(self._poll(type))
+            if not self._is_open or type in self._polls:
+                continue
+            if len(self._polls) >= MAX_TYPES:
+                log.error(
+                    "Jobs of type '%s' are not polled for: %s types are the most of one process.", type, MAX_TYPES
+                )
+                continue
+            self._polls[type] = asyncio.create_task(self._poll(type))
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -139,7 +146,7 @@ class JobWorker:
         if await self._keys.key_of(id) != job.instance:
             await self._commands.cancel_twin(job.instance)
             return
-        origin = Origin(self._client.address.tenant, PLATFORM)
+        origin = self._origin
         frame = await self._keys.frame_of(job.key)
         node = await self._standing(id, job, frame, origin)
         if node is not None:
@@ -234,12 +241,21 @@ class JobWorker:
             await self._give_back(job, "No worker of Perdure could take it.")
 
     async def _give_back(self, job: ActivatedJob, words: str) -> None:
-        """Camunda gives the job again in a moment, and none of its attempts is used."""
+        """Camunda gives the job again in a moment, and none of its attempts is used; not one that is under way here."""
+        if not await self._is_idle(job):
+            return
         body = {"retries": max(1, job.retries), "errorMessage": words[:MAX_WORDS], "retryBackOff": PAUSE // 1000}
         try:
             await self._client.send(Request("POST", f"/jobs/{job.key}/failure", body))
         except (Gone, WrongState, Refused, PerdureError) as error:
             log.debug("Job %s cannot be given back: %s", job.key, error)
+
+    async def _is_idle(self, job: ActivatedJob) -> bool:
+        """Whether the frame of a job waits for a worker."""
+        frame = await self._keys.frame_of(job.key)
+        state = await self._state(frame.instance, self._origin) if frame is not None else None
+        node = state.nodes.get(frame.node) if state is not None and frame is not None else None
+        return node is not None and node.job is not None and node.job.status in ("ready", "pending")
 
     async def _raise(self, id: Id, node: Node, fault: str, origin: Origin) -> None:
         command = c.RaiseIncident(node=node.number, code="payload.refused", text=fault)
