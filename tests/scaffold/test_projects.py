@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from perdure.errors import RejectedError
 from perdure.scaffold import scaffold
+from tests.conftest import unavailable
 from tests.house.tree import ROOT
 from tests.scaffold.model_changes import Changes
 
@@ -188,3 +190,31 @@ def test_tests_of_a_new_project_are_red_and_name_the_body(tmp_path: Path) -> Non
     assert done.returncode == 1
     assert "Write the body of claim.assess." in done.stdout
     assert "Write check_approve_the_claim" in done.stdout
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+def test_another_python_writes_the_same_bytes(version: str, tmp_path: Path) -> None:
+    uv, python = ROOT / "build" / "uv" / "bin" / "uv", tmp_path / "python"
+    base = interpreter(version)
+    if base is None or not uv.exists():
+        unavailable(f"no Python {version} here, or no uv")
+    for command in (
+        [str(uv), "venv", "-q", "--python", base, str(python)],
+        [str(uv), "pip", "install", "-q", "--python", str(python / "bin" / "python"), "-e", str(ROOT)],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+    for name in NAMES:
+        out = tmp_path / name
+        command = ["-m", "perdure", "scaffold", "temporal", str(EXAMPLES / f"{name}.bpmn"), "--out", str(out)]
+        subprocess.run([str(python / "bin" / "python"), *command], check=True, capture_output=True, cwd=tmp_path)
+        assert contents(out) == written(name, tmp_path / "here" / name)
+
+
+def interpreter(version: str) -> str | None:
+    """A Python of that version that runs."""
+    found = [*sorted(Path.home().glob(f".pyenv/versions/{version}*/bin/python")), shutil.which(f"python{version}")]
+    for each in filter(None, found):
+        if subprocess.run([str(each), "--version"], capture_output=True, check=False).returncode == 0:
+            return str(each)
+    return None
