@@ -73,21 +73,20 @@ class FactDelivery:
     async def keep(self, body: bytes) -> None:
         """Keep the facts of a bulk request durably, then begin to append them."""
         records = read_bulk(body)
-        facts = facts_of(records, self.place)
-        for fact in facts:
-            await self._kept(fact)
+        facts = [fact for fact in facts_of(records, self.place) if await self._is_open(fact)]
         for record in records:
             self.place.reach(int(record.get("partitionId") or 0), int(record.get("position") or 0))
         for fact in facts:
             self._enqueue(fact)
 
-    async def _kept(self, fact: Fact) -> None:
-        """One row a fact; one that is there is known."""
-        now = self._sources.now()
-        row = InboxRow(
-            PLATFORM, f"{TOLD}{fact.name}", FACT, fact.instance, now, PENDING, "", None, _encode(fact)
-        )  # fmt: skip
-        await self._store.commit(Unit(PLATFORM, None, attachments=[Attachments(inbox=row)], at=now))
+    async def _is_open(self, fact: Fact) -> bool:
+        """Keep a fact under its place in the log; False when it was kept, and dealt with, before."""
+        now, name = self._sources.now(), f"{TOLD}{fact.name}"
+        row = InboxRow(PLATFORM, name, FACT, fact.instance, now, PENDING, "", None, _encode(fact))
+        if await self._store.commit(Unit(PLATFORM, None, attachments=[Attachments(inbox=row)], at=now)) is None:
+            return True
+        known = await self._store.message(PLATFORM, name)
+        return known is not None and known.status == PENDING
 
     async def deliver(self, tenant: str, message_id: str, kind: str, aggregate: Id) -> bool:
         """Go on with a fact that a process left behind."""
@@ -259,7 +258,7 @@ class FactDelivery:
             return False
         node = await self._incident_node(current, fact)
         if node is None:
-            return False
+            return bool(fact.job) and await self._keys.frame_of(fact.job) is not None  # its frame is over
         if node.incident is None:
             words = f"Camunda has an incident at '{fact.element}': {fact.words}"
             command = c.RaiseIncident(node=node.number, code="camunda.incident", text=words)
