@@ -24,6 +24,7 @@ from perdure.app.operations import (
     runbooks,
     tasks,
     uploads,
+    variables,
     verbs,
     waits,
 )
@@ -51,6 +52,7 @@ TABLE: tuple[Row, ...] = tuple(
         waits,
         incidents,
         instances,
+        variables,
         keys,
         lifecycles,
         dead_letters,
