@@ -42,6 +42,7 @@ class TemporalEngine(EmbeddedEngine):
             conductor.kernel, store, reader.definitions, rows, self.follower, self.client, sources
         )  # fmt: skip
         reader.carry(self.commands)
+        self.instances.given_up.append(self.commands.is_over)
         recovery = CarriedRecovery(self.instances, self.workshop, self.changes, self.commands)
         upkeep.join(INSTANCE, recovery)
         upkeep.receive((DISPATCH,), recovery.resend)
