@@ -107,8 +107,10 @@ class Meter:
 
 
 def priced(use: ModelUse, prices: Prices) -> ModelUse:
-    """The use with its cost, which is unknown without a price or when a model did not say what it used."""
+    """The use with its cost: by its price, else as it was told; unknown when a model did not say what it used."""
     price = prices.get(use.model)
+    if price is None and use.cost is not None:
+        return use
     if price is None or use.untold:
         return msgspec.structs.replace(use, cost=None)
     exact = use.input_tokens * price.input + use.output_tokens * price.output

@@ -204,6 +204,12 @@ class EngineUnavailableError(StoreUnavailableError):
     code = "engine.unavailable"
 
 
+class MissingKeyError(EngineUnavailableError):
+    """An engine's payload was encrypted with a key that this process does not have; it is tried again."""
+
+    code = "engine.key_missing"
+
+
 class EngineSettingError(PerdureError):
     """An engine's url means nothing, its package is missing, or its server lacks something that is needed."""
 

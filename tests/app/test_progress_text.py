@@ -111,3 +111,17 @@ async def test_a_runbook_that_was_cancelled_before_anything_was_done_counts_no_s
         await server.sandbox.cancel(run.id, "not needed")
         await server.idle()
         assert (await server.sandbox.runbooks.show(run.id)).progress == "0 steps complete"
+
+
+@pytest.mark.req("V24")
+async def test_a_call_that_was_just_cancelled_waits_for_nothing_although_its_process_was_not_told_yet() -> None:
+    async with opened() as world:
+        await world.deploy(CARRIED)
+        call = await world.sandbox.call("t.carried", {"given": 7})
+        run = await world.sandbox.runbooks.start("(t.carried :given 7 :as @case)")
+        await world.sandbox.run_until_idle()
+        cancelled = await world.sandbox.cancel(call.id)
+        assert (cancelled.state, cancelled.progress) == ("cancelled", "1 step complete, cancelled")
+        ended = await world.sandbox.runbooks.cancel(run.id)
+        assert "waiting" not in ended.progress + str([step.progress for step in ended.steps])
+        assert "waiting" not in await world.sandbox.runbooks.progress(run.id, detailed=True)

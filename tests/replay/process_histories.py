@@ -19,8 +19,18 @@ from perdure.bpmn.machine.state import Done, Failure, Undo
 from perdure.documents.machine import journal_entries as d
 from perdure.documents.machine.document_machine import DocumentMachine
 from perdure.human_tasks import Rung
+from perdure.lifecycles.machine import definition_machine as v
+from perdure.lifecycles.machine import entries as f
+from perdure.lifecycles.machine.definition_machine import LifecycleDefinitionMachine
+from perdure.lifecycles.machine.lifecycle_machine import LifecycleMachine
 from tests.replay.document_histories import DOCUMENTS, TAGS_OF_DOCUMENTS
 from tests.replay.histories import ID, ORIGIN, Moment, at, without_later
+from tests.replay.lifecycle_histories import (
+    DEFINITIONS,
+    LIFECYCLES,
+    TAGS_OF_LIFECYCLE_DEFINITIONS,
+    TAGS_OF_LIFECYCLES,
+)
 
 FIRST, SECOND, HEAD, NEXT, BROUGHT = (
     sha256(each).digest() for each in (b"first", b"second", b"head", b"next", b"brought")
@@ -292,6 +302,13 @@ SHELVES = {
     ),
     "document": Shelf(
         "document", DocumentMachine(), DOCUMENTS, d.ENTRY_VERSION, d.DocumentEntry, TAGS_OF_DOCUMENTS
+    ),
+    "lifecycle": Shelf(
+        "lifecycle", LifecycleMachine(), LIFECYCLES, f.ENTRY_VERSION, f.LifecycleEntry, TAGS_OF_LIFECYCLES
+    ),
+    "lifecycle_definition": Shelf(
+        "lifecycle_definition", LifecycleDefinitionMachine(), DEFINITIONS, v.ENTRY_VERSION, v.DefinitionEntry,
+        TAGS_OF_LIFECYCLE_DEFINITIONS,
     ),
     "access": Shelf("access", a.AccessMachine(), KEYS, a.ENTRY_VERSION, a.AccessEntry, TAGS_OF_ACCESS),
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -414,7 +415,8 @@ async def test_cancelling_with_compensation_takes_back_in_reverse_and_goes_on_pa
     """
     async with opened(store_url, desk) as sandbox:
         view = await started(sandbox, program)
-        await sandbox.runbooks.cancel(view.id, "withdrawn", compensate=True)
+        once = partial(sandbox.runbooks.cancel, view.id, "withdrawn", compensate=True)
+        await asyncio.gather(once(), once())  # delivered twice, it takes back once and stops nothing of it
         done = await settled(sandbox, view.id)
         assert done.state == "failed"
         assert {name: state for name, state in states(done).items() if "undo" in name} == {
@@ -422,6 +424,20 @@ async def test_cancelling_with_compensation_takes_back_in_reverse_and_goes_on_pa
         }  # fmt: skip
         assert [call.args.get("text") for call in desk.calls if call.verb == "co.forget"] == ["second", "first"]
         assert states(done)["d"] == "cancelled"
+        await whole(sandbox)
+
+
+@pytest.mark.req("X13", "V23")
+async def test_two_cancels_at_once_stop_an_escalation_that_runs(store_url: str) -> None:
+    program = 'LET n = EXEC co.note(text: "first")\nLET r = EXEC co.review(entity: "A")'
+    async with opened(store_url) as sandbox:
+        view = await started(sandbox, program)
+        await sandbox.advance("P8D")
+        assert "co.senior" in [each["verb"] for each in await sandbox.parked()]
+        cancel = partial(sandbox.runbooks.cancel, view.id, "withdrawn")
+        await asyncio.gather(cancel(compensate=True), cancel())
+        await settled(sandbox, view.id)
+        assert await sandbox.parked() == []
         await whole(sandbox)
 
 

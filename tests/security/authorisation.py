@@ -30,8 +30,11 @@ HOLDS_NO_DATA = frozenset({
 """Rows that concern no verb's data: definitions of the project, plans and models that the asker brings, and keys."""
 OF_TOKENS = frozenset({"send_completion", "send_progress"})
 OF_REQUESTS = frozenset({"show_request", "submit_data", "submit_content"})
-OF_HOOKS = frozenset({"send_completion", "publish_message"})
-ACTS_OF_HOOKS = {"complete": "send_completion", "publish": "publish_message"}
+OF_HOOKS = frozenset({"send_completion", "publish_message", "send_task_result"})
+HOOKS = {
+    "send_completion": "its verbs", "publish_message": "its message", "send_task_result": "tasks of its verbs",
+}  # fmt: skip
+ACTS_OF_HOOKS = {"complete": "send_completion", "publish": "publish_message", "count": "send_task_result"}
 """The acts of the platform that an incoming hook leads to, each with the operation that does the same."""
 OWN_OF_EVERYBODY = frozenset({
     "call_verb", "list_document_types", "list_rejection_reasons", "list_documents", "create_document", "upload_blob",
@@ -67,7 +70,7 @@ def roads(row: Row) -> dict[str, str]:
         "HTTP": "<br>".join(f"`{each.method} /api{each.path}`" for each in row.routes),
         "MCP": ", ".join(tools),
         "token": "its own wait" if row.id in OF_TOKENS else "its own request" if row.id in OF_REQUESTS else "",
-        "webhook": "its verbs, its message" if row.id in OF_HOOKS else "",
+        "webhook": HOOKS.get(row.id, ""),
         "REPL": "the owner",
     }
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from perdure import Call
+from tests.lifecycles.onboarding import written
 from tests.surfaces.http.sandbox_server import Server, person, served
 
 VERBS = """
@@ -129,3 +131,59 @@ async def test_a_handler_reads_no_document_that_its_caller_may_not(road: Any, ve
         await (by_call if road is by_process else road)(server, "anne", verb, reference)
         await server.idle()
         assert readers.read == [{"name": "Ada Lovelace"}]
+
+
+ASKED = """
+lifecycle: onboarding
+states:
+  OPEN:
+    requirements:
+      - type: document_exists
+        document_type: passport
+        on_fail: {blocker: {type: Missing, resolution: "(sec.ask :client $subject)", auto: true}}
+  DONE: {terminal: true}
+transitions:
+  - {from: OPEN, to: DONE}
+"""
+SEC = """
+  - name: sec.ask
+    input_schema: {properties: {client: {type: string}}}
+    metadata: {creates_pending_task: true}
+    execution: {kind: sync, effects: external}
+"""
+
+
+@pytest.mark.parametrize("road", ["create", "receive", "content", "verb", "result"])
+async def test_a_key_for_documents_ends_no_request_of_verbs_beyond_it(tmp_path: Path, road: str) -> None:
+    people = [person("papers", "operator", "author", verbs=("document.*", "workflow.*"))]
+    handlers = {"sec.ask": lambda call: {}}
+    verbs = VERBS.replace("    verify: {four_eyes: true}\n", "    content: {media_types: ['text/*']}\n") + SEC
+    async with served(
+        "sqlite://", verbs, people=people, handlers=handlers, lifecycles=[written(tmp_path, ASKED)], blobs=tmp_path
+    ) as server:
+        begun = await server.of("ada").post("/api/lifecycles", {"lifecycle": "onboarding", "subject": "anna"}, 201)
+        await server.idle()
+        place = f"/api/lifecycles/{begun['instance']['id']}"
+        (task,) = (await server.of("ada").get(place))["tasks"]
+        papers, named = server.of("papers"), {"correlation_id": task["correlation_id"], "data": {"name": "Eve"}}
+        if road == "create":
+            await papers.post("/api/documents", {"type": "passport", "subject": "anna", **named}, 403)
+        elif road == "result":
+            args = {"correlation_id": task["correlation_id"], "status": "completed"}
+            called = await papers.post("/api/verbs/workflow.complete-task/calls", {"args": args}, 201)
+            assert called["state"] == "failed" and "sec.ask" in called["error"]["message"]
+        elif road == "verb":
+            args = {"document_type": "passport", "subject_entity_id": "anna", "structured_data": {"name": "Eve"}}
+            args["correlation_id"] = task["correlation_id"]
+            called = await papers.post("/api/verbs/document.create/calls", {"args": args}, 201)
+            assert called["state"] == "failed" and "sec.ask" in called["error"]["message"]
+        else:
+            own = await papers.post("/api/documents", {"type": "passport", "subject": "anna"}, 201)
+            if road == "receive":
+                await papers.post(f"/api/documents/{own['id']}/versions", named, 403)
+            else:
+                path = f"/api/documents/{own['id']}/content?correlation_id={task['correlation_id']}"
+                sent = await papers.ask("POST", path, content=b"words", headers={"Content-Type": "text/plain"})
+                assert sent.status_code == 403
+        await server.idle()
+        assert (await server.of("ada").get(place))["tasks"][0]["status"] == task["status"] == "pending"

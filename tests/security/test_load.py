@@ -117,6 +117,35 @@ async def test_others_are_answered_while_a_large_plan_is_compiled() -> None:
             assert (await planning).status_code == 422
 
 
+GUARD = "{type: field_present, record: nobody, field: f%d}"
+REQUIRED = ", ".join(GUARD % each for each in range(40))
+STATES = "".join(f"  S{state}:\n    requirements: [{REQUIRED}]\n" for state in range(199))
+LIFECYCLE = f"lifecycle: large\nstates:\n{STATES}  DONE: {{terminal: true}}\ntransitions: [{{from: S0, to: DONE}}]\n"
+"""A lifecycle within its bounds, with a fault in every requirement: it takes a while."""
+
+
+async def test_others_are_answered_while_a_large_lifecycle_is_read_and_checked() -> None:
+    async with served(rate_per_second=10_000.0) as found:
+        mine, others = await found.key("author", tenant="north"), await found.key("operator", tenant="south")
+        async with found.client(mine) as client, found.client(others) as other:
+            await other.get("/api/runbooks")
+            deploying = asyncio.create_task(client.post("/api/lifecycle-definitions", json={"yaml": LIFECYCLE}))
+            await asyncio.sleep(0)
+            for _ in range(3):
+                noted = await other.post("/api/verbs/desk.note/calls", json={"args": {"text": "x"}})
+                assert noted.status_code == 201
+            assert not deploying.done()
+            refused = await deploying
+            assert refused.status_code == 422 and len(refused.json()["problems"]) == 100
+
+
+async def test_a_result_of_too_many_pieces_is_refused_before_they_are_read() -> None:
+    async with served(authentication=()) as found, found.client() as client:
+        body = {"correlation_id": "a:b", "status": "completed", "items": [{"cargo_ref": "x"}] * 15_000}
+        answer = await client.post("/api/workflow/task-complete", json=body)
+        assert answer.status_code in (400, 422) and "more than 1000 pieces of cargo" in answer.json()["detail"]
+
+
 async def test_a_plan_is_abandoned_when_its_client_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     ended, begun = threading.Event(), threading.Event()
 

@@ -10,7 +10,7 @@ import pytest
 from perdure.access.api_key_text import key_text
 from perdure.access.principal import ROLES
 from perdure.access.roles import OPERATIONS
-from perdure.access.signed_tokens import WaitName, wait_token
+from perdure.access.signed_tokens import RequestName, WaitName, request_token, wait_token
 from perdure.app.operations.operation_table import TABLE
 from perdure.sources import SECOND
 from perdure.surfaces.http.endpoint import Endpoint
@@ -113,4 +113,24 @@ async def test_the_token_of_a_wait_opens_nothing_but_its_wait() -> None:
             is_for_waits = route.operation in OPERATIONS_OF_TOKENS
             if is_for_waits == (status in (401, 403)) and not (is_for_waits and status == 403):
                 wrong.append(f"{route.method} {route.path}: {status}")
+    assert wrong == []
+
+
+OPERATIONS_OF_REQUESTS = {row.name for row in TABLE if roads(row)["token"] == "its own request"}
+
+
+async def test_the_token_of_a_request_opens_nothing_but_its_request() -> None:
+    wrong: list[str] = []
+    async with served(rate_per_second=1e6, rate_burst=1e6) as found:
+        found.state.failures._burst = 1e9
+        name = RequestName("default", "01kdvdna00f31tjsxkcw8yq9y8:A:b:1", 2**62, ("somebody",))
+        token = request_token(SECRET, name)
+        for route in GUARDED:
+            status = await asked(found, route, f"Wait {token}")
+            # There is no such request: its own operations find none, all others are forbidden.
+            if (route.operation in OPERATIONS_OF_REQUESTS) != (status not in (401, 403)):
+                wrong.append(f"{route.method} {route.path}: {status}")
+            is_elsewhere = await asked(found, route, f"Bearer {token}")
+            if is_elsewhere != 401:
+                wrong.append(f"as a key {route.method} {route.path}: {is_elsewhere}")
     assert wrong == []

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from perdure.payload import data_hash
-from perdure.verb_contract import FlagContract, RetryPolicy
+from perdure.verb_contract import FlagContract, RetryPolicy, UnreachablePolicy
 from perdure.verbs import Catalogue, load_catalogue, load_text
 from perdure.verbs.definition import VerbContract
 

@@ -13,8 +13,10 @@ from perdure.verbs.entity_section_reader import FIELD_TYPES
 from perdure.verbs.schema_shorthand import SHORTHAND_TYPES
 from perdure.verbs.yaml_keys import ACCEPTED_KEYS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "verb-yaml.md").read_text(encoding="utf-8")
-TOLD = set(re.findall(r"`([^`\n]+)`", PAGE))
+PAGE_FOLDER = Path(__file__).parents[2] / "docs" / "reference"
+PAGE = (PAGE_FOLDER / "verb-yaml.md").read_text(encoding="utf-8")
+TYPES = PAGE_FOLDER / "document-types-yaml.md"
+TOLD = set(re.findall(r"`([^`\n]+)`", PAGE + TYPES.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("place", ACCEPTED_KEYS)

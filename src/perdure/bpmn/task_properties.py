@@ -1,4 +1,4 @@
-"""Properties of a user task: `perdure:fourEyes`, `perdure:agents`, and its ladder of reminders and reassignments."""
+"""Properties of a user task: four eyes, agents, its ladder of reminders and reassignments, its body and labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ RUNGS: dict[str, RungAct] = {
     "perdure:reassign": "reassign",
     "perdure:escalate": "escalate",
 }
-KNOWN = (FOUR_EYES, AGENTS, *RUNGS)
+BODY = "perdure:body"
+"""What is asked, at length: a template of `{variable}`, filled when somebody looks."""
+LABELS = "perdure:labels"
+"""Words to sort tasks by, with commas."""
+KNOWN = (FOUR_EYES, AGENTS, BODY, LABELS, *RUNGS)
 
 
 class TaskRules(NamedTuple):

@@ -241,6 +241,8 @@ class Decider:
                 notices.extend(machine.notices(id, state, tuple(decision.entries)))
         if events:
             notices.extend(_changed_records(id, current.version, events))
+        if len(decided) > 1 and len(notices) > 1:
+            notices = _once(notices)
         parted = self.parted.get(current.kind)
         if written is not None and written.rows is not None:
             before, rows, parts = current.rows, written.rows, _NO_PARTS
@@ -291,6 +293,14 @@ def _changed_records(id: Id, version: int, events: list[FactEvent]) -> list[Noti
         fact_notice(f"{letters}/records/{version}", first, [each.key for each in several], several)
         for first, several in ((first, events[first : first + MAX_KEYS]) for first in pages)
     ]
+
+
+def _once(notices: list[Notice]) -> list[Notice]:
+    """Each notice once: several commands of one unit may give the same, as two that end one step do."""
+    found: dict[str, Notice] = {}
+    for each in notices:
+        found.setdefault(each.message_id, each)
+    return list(found.values())
 
 
 def _changed(

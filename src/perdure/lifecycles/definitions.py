@@ -30,6 +30,9 @@ KIND = LifecycleDefinitionMachine.kind
 MAX_CACHED = 1000
 MAX_LISTED = 1000
 Check = Callable[[LifecycleFile], Sequence[Problem]]
+Findings = tuple[Problem, ...]
+MOST_FINDINGS = 100
+"""The findings that are told of one lifecycle, errors first."""
 
 
 class Deployed(msgspec.Struct, frozen=True):
@@ -62,11 +65,16 @@ class LifecycleDefinitions:
         self.project: dict[str, LifecycleFile] = {}
         """Lifecycles of the project, which a tenant gets when it first asks for one."""
 
-    async def deploy(self, file: LifecycleFile, origin: Origin) -> Deployed:
-        """Check and enter a version; the same content again is the same version."""
+    def findings(self, file: LifecycleFile) -> Findings:
+        """What the check of the platform says of a file: pure, and long for a large one."""
+        found = self.check(file) if self.check is not None else ()
+        return tuple(sorted(found, key=lambda each: each.severity != "error")[:MOST_FINDINGS])
+
+    async def deploy(self, file: LifecycleFile, origin: Origin, findings: Findings | None = None) -> Deployed:
+        """Check and enter a version, unless it was checked; the same content again is the same version."""
         definition, content = file.definition, content_of(file.definition)
         hash = digest(content)
-        findings = tuple(self.check(file)) if self.check is not None else ()
+        findings = self.findings(file) if findings is None else findings
         if errors := [each for each in findings if each.severity == "error"]:
             raise DefinitionError(errors)
         id = definition_id(origin.tenant, definition.name)

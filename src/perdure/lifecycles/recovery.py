@@ -229,6 +229,7 @@ class LifecycleRecovery:
 
     async def erase(self, id: Id, tenant: str, principal: str, reason: str) -> str:
         answer, _ = await self._instances.ask(id_text(id), Origin(tenant, principal), c.Erase(reason=reason))
+        await self._store.erase_around(tenant, id, is_recent=principal != PLATFORM)
         return answer
 
 

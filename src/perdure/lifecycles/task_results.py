@@ -78,6 +78,8 @@ def result_of(fields: Mapping[str, Any]) -> TaskResult:
     items = named.get("items")
     if isinstance(items, str):
         named["items"] = items = _decoded(items) if items else []
+    if isinstance(items, list) and len(items) > MAX_ITEMS:
+        raise _unreadable(f"it has more than {MAX_ITEMS} pieces of cargo")
     if isinstance(items, list):
         named["items"] = [
             _lowered({_field(name): value for name, value in each.items() if value is not None})
@@ -95,6 +97,13 @@ def result_of(fields: Mapping[str, Any]) -> TaskResult:
     if fault:
         raise _bad(result, fault, "")
     return result
+
+
+def correlation_of(fields: Mapping[str, Any]) -> str:
+    """The correlation id among fields that may be no result otherwise; empty where there is none to be kept."""
+    named = (value for name, value in fields.items() if _field(name) == "correlation_id")
+    found = next((each for each in named if isinstance(each, str)), "")
+    return "" if key_fault(found) else found
 
 
 def _field(name: str) -> str:

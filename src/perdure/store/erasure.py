@@ -7,6 +7,8 @@
 | a record that the call deleted | loses its data afterwards |
 | dead letters under a key the call waited under, or under its id | are discarded afterwards, without their data |
 | answers to repeated requests that name the call | lose their data afterwards: who asks again is told so |
+| a message that the call put into the outbox of channels | is removed afterwards, where nobody took it |
+| rows of the queue of task results for its tasks | are removed afterwards |
 
 Each part is its own commit and may be repeated: erasing a call again goes on where it stopped, and the audit names
 what is left.
@@ -31,10 +33,12 @@ class Erasure(Waits):
     async def erase_around(self, tenant: str, id: Id, *, is_recent: bool = True) -> None:
         """Erase the data of an erased aggregate beyond its payloads; answers only of one that is `recent`, as they are
         kept for a day."""
+        letters = id_text(id)
         await self.driver.write_all([
             ("erase_versions", {"aggregate": id, "nothing": b""}), ("erase_deleted", {"aggregate": id, "nothing": b""}),
+            ("erase_outbox_message", {"tenant": tenant, "letters": letters}),
+            ("erase_task_results", {"tenant": tenant, "letters": letters}),
         ])  # fmt: skip
-        letters = id_text(id)
         for name, _ in await self.driver.fetch("letters_about", tenant=tenant, aggregate=id, letters=letters):
             row = (await self._whole_message(tenant, name))[0]
             if row is not None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from perdure.agent_usage import MAX_MODEL, Meter, ModelUse
+from perdure.agent_usage import MAX_MODEL, MICRO, Meter, ModelUse
 from perdure.verbs.near_names import did_you_mean
 from perdure.verbs.references import Resolver as Resolver
 from perdure.verbs.references import UnresolvableError as UnresolvableError
@@ -196,14 +197,16 @@ class Call:
         return text
 
     def used(
-        self, model: str, *, input_tokens: int | None = None, output_tokens: int | None = None, requests: int = 1
-    ) -> None:
+        self, model: str, *, input_tokens: int | None = None, output_tokens: int | None = None, requests: int = 1,
+        cost: str | int | Decimal | None = None,
+    ) -> None:  # fmt: skip
         """Say what was asked of a model: it is recorded with this attempt, and counts against its budget.
 
-        Tokens that are left out are not known, and neither is then what they cost.
+        Tokens that are left out are not known, and neither is then what they cost, unless `cost` says it.
         """
         untold = requests if input_tokens is None or output_tokens is None else 0
-        use = ModelUse(model[:MAX_MODEL], input_tokens or 0, output_tokens or 0, requests, None, untold)
+        told = None if cost is None else int(Decimal(cost) * MICRO)
+        use = ModelUse(model[:MAX_MODEL], input_tokens or 0, output_tokens or 0, requests, told, untold)
         self._metered().add(use)
 
     @property

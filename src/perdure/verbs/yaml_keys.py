@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from perdure.verbs.document_keys import DOCUMENT_KEYS
+
 SCHEMA_KEYS = frozenset(
     [
         "$comment",
@@ -164,23 +166,7 @@ ACCEPTED_KEYS = MappingProxyType(
         "schema": SCHEMA_KEYS,
         "entity": frozenset({"description", "fields", "key"}),
         "entity_field": frozenset(["type", "required", "values", "valid_values", "description"]),
-        "document": frozenset(
-            [
-                "description",
-                "data_schema",
-                "extracted_schema",
-                "content",
-                "validity",
-                "verify",
-                "retention",
-                "extraction",
-                "scan",
-            ]
-        ),
-        "document_content": frozenset({"media_types", "max_bytes"}),
-        "document_verify": frozenset({"groups", "four_eyes", "by_verb", "agents"}),
-        "document_extraction": frozenset({"verb", "confidence"}),
-        "rejection_reason": frozenset({"category", "client", "operator", "next_action", "retryable"}),
+        **{place: frozenset(keys) for place, keys in DOCUMENT_KEYS.items()},
         "domain": frozenset({"description", "verbs"}),
         "domain_verb": frozenset(
             (

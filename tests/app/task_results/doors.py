@@ -7,16 +7,20 @@ import sqlite3
 from contextlib import closing, suppress
 from typing import Any, Protocol
 
+import httpx
 import psycopg
 from psycopg import sql
 
+from perdure.app.configuration.server import ServerConfig
 from perdure.app.task_results.bus_doors import BusDoors
 from perdure.buses.bus import Consumer, Delivery
 from perdure.buses.bus_selection import Buses
 from perdure.buses.bus_settings import Broker, BusSettings, ResultSource
 from perdure.errors import RejectedError
+from perdure.surfaces.http.application import make_app
 from perdure.testing.fault_injection import Crash
 from perdure.testing.sandbox import Sandbox
+from tests.surfaces.http.in_process_server import SECRET
 
 CLAIM_SECONDS = 0.3
 QUIET_ROUNDS = 2
@@ -116,6 +120,19 @@ class VerbDoor(OperationDoor):
             fields = {name.replace("_", "-"): value for name, value in self._sent[0].items()}
             await sandbox.call("workflow.complete-task", fields)
             self._sent.pop(0)
+        await sandbox.run_until_idle()
+
+
+class HttpDoor(OperationDoor):
+    """`POST /api/workflow/task-complete`; a sender that got no answer sends again."""
+
+    async def work(self, sandbox: Sandbox, dies_at: int = 0) -> None:
+        edge = make_app(sandbox, ServerConfig(authentication=()), SECRET)
+        async with httpx.AsyncClient(base_url="http://localhost", transport=httpx.ASGITransport(edge)) as client:
+            while self._sent:
+                answer = await client.post("/api/workflow/task-complete", json=self._sent[0])
+                assert answer.status_code in (200, 202, 400, 404), answer.text
+                self._sent.pop(0)
         await sandbox.run_until_idle()
 
 

@@ -122,7 +122,11 @@ async def test_a_row_is_taken_in_once_and_poison_is_parked_and_replayed(store_ur
         await sandbox.runtime.results.park(
             json.dumps(good).encode(), Sender("bus:office/s"), "s/1", "the verb was away"
         )
-        parked = next(each for each in await sandbox.runtime.store.dead_letters("default", 10) if each.key == "s/1")
+        parked = next(
+            each
+            for each in await sandbox.runtime.store.dead_letters("default", 10)
+            if each.answer == "the verb was away"
+        )
         assert (await sandbox.replay(parked.message_id)).answer == "applied"
         await sandbox.run_until_idle()
         assert await state_of(sandbox) == "REVIEW"

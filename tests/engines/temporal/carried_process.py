@@ -16,10 +16,13 @@ from typing import Any
 import msgspec
 
 from perdure.app.perdure import Perdure
+from perdure.bpmn.machine.commands import Suspend
+from perdure.engines.temporal.dispatch_rows import Staged
 from perdure.errors import EngineUnavailableError, PerdureError
 from perdure.journal import Origin
+from perdure.kernel.ports import Attachments
 from perdure.store.audit import verify
-from perdure.verbs import Call, load_text
+from perdure.verbs import Call, Result, load_text
 from tests.engines.embedded.process_models import (
     END,
     START,
@@ -38,6 +41,7 @@ VERBS = """
 verbs:
 - {name: t.one, output_schema: {properties: {one: {type: integer}}}, execution: {kind: sync}}
 - {name: t.two, output_schema: {properties: {two: {type: integer}}}, execution: {kind: sync}}
+- {name: t.flag, contract: {writes_flags: [orch_secret]}, execution: {kind: sync}}
 - {name: t.slow, output_schema: {properties: {slow: {type: string}}}, execution: {kind: sync}}
 - name: t.durable
   input_schema: {properties: {given: {type: integer}}}
@@ -66,6 +70,8 @@ MODELS = [
         "journey", service("first", "t.one"), pause("sleep", "PT1S"), wait("await", "paid"), user("review"),
         service("last", "t.two"), messages=(message("paid", key="order-1"),),
     ),
+    line("flagged", service("mark", "t.flag"), wait("await", "told"), service("last", "t.two"),
+         messages=(message("told", key="order-1"),)),
     line("slow", service("work", "t.slow")),
     line("carried", service("only", "t.one")),
     model(
@@ -124,8 +130,8 @@ class Carried:
     async def called(self, id: str) -> str:
         return (await self._perdure.status(id)).state
 
-    async def publish(self, id: str) -> str:
-        return (await self._engine.publish("paid", "order-1", ORIGIN, message_id=id)).outcome
+    async def publish(self, id: str, name: str = "paid") -> str:
+        return (await self._engine.publish(name, "order-1", ORIGIN, message_id=id)).outcome
 
     async def complete(self, instance: str, **data: Any) -> str:
         shown = await self._perdure.runtime.instances.read(instance, ORIGIN)
@@ -144,6 +150,20 @@ class Carried:
 
     async def suspend(self, instance: str) -> str:
         return str((await self._engine.suspend(instance, ORIGIN)).state.status)
+
+    async def lease(self) -> int:
+        return self._perdure.runtime.lease.number
+
+    async def stage(self, instance: str, worker: int) -> str:
+        """Keep the dispatch of a suspension as the process with a lease does, and do not send it."""
+        current = await self._perdure.runtime.instances.read(instance, ORIGIN)
+        rows = self._engine.commands._rows  # type: ignore[attr-defined]
+        name = rows.name(current.id)
+        await rows.write(name, Staged(current.id, current.version, ORIGIN, Suspend(), Attachments(), b"", worker))
+        return str(name)
+
+    async def resend(self, name: str) -> bool:
+        return bool(await self._engine.commands.resend("default", name))  # type: ignore[attr-defined]
 
     async def show(self, instance: str) -> dict[str, Any]:
         view = await self._perdure.instances.get(instance)
@@ -187,7 +207,11 @@ def handlers(folder: Path) -> dict[str, Any]:
             await asyncio.sleep(0.02)
         return {"slow": call.idempotency_key}
 
-    return {"t.one": one, "t.two": two, "t.slow": slow}
+    async def flag(call: Call) -> Result:
+        ran(call)
+        return Result({}, flags={"orch_secret": "violet"})
+
+    return {"t.one": one, "t.two": two, "t.slow": slow, "t.flag": flag}
 
 
 def say(answer: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -41,6 +42,10 @@ class OurProcess:
     def ask(self, do: str, **args: Any) -> Any:
         self.send(do, **args)
         return self._read()
+
+    def pause(self) -> None:
+        """SIGSTOP: it does nothing more and does not know it."""
+        self._child.send_signal(signal.SIGSTOP)
 
     def kill(self) -> None:
         self._child.kill()

@@ -102,6 +102,22 @@ def test_a_call_begun_while_the_server_is_away_is_carried_once_when_it_is_back(
     assert len((tmp_path / "runs.log").read_text().splitlines()) == 1
 
 
+def test_a_dispatch_of_a_process_that_lives_is_left_to_it(opened: Opened) -> None:
+    """Two that send one dispatch would drop it under each other where the instance has moved on."""
+    first = opened()
+    first.ask("deploy")
+    id = first.ask("start", process="journey", key="k")
+    first.ask("reached", instance=id, element="await")
+    second = opened()
+    worker = first.ask("lease")
+    first.pause()
+    name = second.ask("stage", instance=id, worker=worker)
+    assert second.ask("resend", name=name) is False
+    assert second.ask("show", instance=id)["state"] == "active"
+    first.kill()
+    assert second.ask("reached", instance=id, element="suspended") == "suspended"
+
+
 def test_a_namespace_that_is_not_there_is_refused_with_a_sentence(server: TemporalServer, opened: Opened) -> None:
     refused = opened(f"temporal://{server.target}/nowhere").first
     assert refused["error"] == "engine.setting"

@@ -10,7 +10,7 @@ from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.bpmn.machine.journal_entries import IncidentResolved, Left, Thrown
 from perdure.runbooks.executor.recovery import escalation_id
 from perdure.runbooks.machine.journal_entries import CompletionReceived, Escalated, ProcessAsked
-from perdure.runbooks.machine.runbook_machine import CHILD_ENDED, ESCALATION, INSTANCE_ENDED, NOTICE
+from perdure.runbooks.machine.runbook_machine import CHILD_ENDED, ESCALATION, INSTANCE_ENDED, NOTICE, carried_as
 from perdure.runbooks.machine.state import step_id
 from perdure.sources import id_text
 
@@ -41,7 +41,8 @@ class _Found:
     def look(self, moment: Moment) -> None:
         entry, letters, tenant = moment.entry, self._chronicle.id, self._chronicle.chain.tenant
         if isinstance(entry, ProcessAsked):
-            parent = f"step:{step_id(letters, entry.step)}"
+            step = self._chronicle.state.steps[entry.step - 1]
+            parent = f"step:{carried_as(letters, entry.step, step)}"
             self._begun[id_text(child_id(tenant, parent))] = f"step {entry.step}"
         elif isinstance(entry, Escalated):
             self._escalated(entry)

@@ -1,4 +1,5 @@
-"""The reach of whoever stands behind a call: a handler reads of documents what its caller may read by operation.
+"""The reach of whoever stands behind a call: a handler reads of documents what its caller may read by operation, and
+a verb of the platform ends nothing that its caller's key does not reach.
 
 | the caller behind the call | is judged by |
 |---|---|
@@ -13,15 +14,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from perdure.access.principal import Principal
 from perdure.access.roles import refusal
+from perdure.access.verb_reach import may_read
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
-from perdure.errors import RejectedError
+from perdure.errors import BusinessError, RejectedError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.runbooks.executor.call_executor import KIND as RUNBOOK
 from perdure.runbooks.machine.journal_entries import CallStarted, RunbookStarted, StepsAdded
 from perdure.sources import parse_id
+from perdure.verbs import Call
 from perdure.verbs.references import UnresolvableError, Wanted
 
 if TYPE_CHECKING:
@@ -34,7 +39,7 @@ DEEPEST = 100
 
 
 class CallerReach:
-    """Judges whether the caller behind a call may read the content of documents."""
+    """Judges what the caller behind a call may read and end."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -49,6 +54,26 @@ class CallerReach:
         if refused:
             told, hint = refused[0].fact, "Let somebody call it who may read the content of documents."
             raise UnresolvableError("resolve", "reference", wanted.uri[:200], told, hint)
+
+    async def check_answer(self, call: Call, correlation_id: str) -> None:
+        """Nothing when the key behind a call reaches every verb of the request that it would end, or there is none."""
+        from perdure.app.access.data_verbs import DataVerbs  # noqa: PLC0415  it needs the runtime, which needs us
+
+        if not correlation_id:
+            return
+        origin, wanted = Origin(call.tenant, call.principal), Wanted("", call.tenant, call.principal, call.verb)
+        try:
+            holder = await self._runtime.kernel.read(parse_id(correlation_id.partition(":")[0]), origin)
+        except RejectedError:
+            return  # somebody else's correlation id: it ends nothing here
+        named, wanted = await DataVerbs(self._runtime, origin).of(holder), replace(wanted, call=call.call_id)
+        grants = [each async for each in self._granted(wanted)]
+        known = [] if grants else await self._runtime.keys.granted_to(call.tenant, call.principal)
+        beyond = [each for each in grants or known if not may_read(each.verbs, named)]
+        if beyond and len(beyond) >= len(known):
+            lacks = next((each for each in named if not may_read(beyond[0].verbs, [each])), "")
+            fact = f"the key of '{call.principal}' does not reach '{lacks}', whose request that is"
+            raise BusinessError("forbidden", f"Expected to answer a request by '{call.verb}', but {fact}.")
 
     async def _granted(self, wanted: Wanted) -> AsyncIterator[Principal]:
         async for key in self._keys(wanted):

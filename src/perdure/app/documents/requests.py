@@ -16,6 +16,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -267,6 +269,11 @@ class DocumentRequests:
 def step_request_id(request: DocumentRequest, attempt: int) -> str:
     """The correlation id of one attempt of a step: as that of a pending task, the same however often it is computed."""
     return correlation_id(id_text(request.holder), SOLICIT, str(request.step), attempt)
+
+
+def request_ids(holder: Id, step: int) -> Iterator[str]:
+    """The correlation ids of all attempts of a step, the first one first; there is no end of them."""
+    return (correlation_id(id_text(holder), SOLICIT, str(step), attempt) for attempt in count(1))
 
 
 def no_request(correlation_id: str, fact: str = "there is no such request") -> RejectedError:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from perdure.app.documents.caller_reach import CallerReach
 from perdure.app.documents.documents import Documents
 from perdure.app.documents.request_delivery import VERB, with_delivery_verb
 from perdure.app.documents.requests import SOLICIT, DocumentRequests
@@ -181,6 +182,7 @@ class DocumentVerbs:
 
     async def create(self, call: Call) -> dict[str, Any]:
         args = call.args
+        await self._check_answer(call)
         given = _submission(args) if args.get("structured_data") is not None or args.get("blob_ref") else None
         made = await (await self._documents(call)).create(
             args["document_type"], args.get("subject_entity_id", ""), parent=args.get("parent_document_id", ""),
@@ -189,7 +191,11 @@ class DocumentVerbs:
         )  # fmt: skip
         return _result(made)
 
+    async def _check_answer(self, call: Call) -> None:
+        await CallerReach(self._runtime).check_answer(call, call.args.get("correlation_id", ""))
+
     async def receive(self, call: Call) -> dict[str, Any]:
+        await self._check_answer(call)
         documents = await self._documents(call)
         given = _submission(call.args)
         return _result(await documents.receive(call.args["document_id"], given, key=call.idempotency_key))
@@ -230,6 +236,7 @@ class DocumentVerbs:
         return _result(held)
 
     async def waive(self, call: Call) -> dict[str, Any]:
+        await self._check_answer(call)
         args, documents = call.args, await self._documents(call)
         waived = await Waivers(self._runtime, documents.origin).waive(
             args["document_type"], args["subject_entity_id"], args["reason"], valid_to=args.get("valid_to", ""),

@@ -167,19 +167,25 @@ def _look(state: Instance, definition: Definition, past: InstanceHistory) -> Loo
     )  # fmt: skip
 
 
-def carrier_view(aggregate: Aggregate, definition: Definition, past: InstanceHistory, engine: str) -> CarrierView:
+def carrier_view(
+    aggregate: Aggregate, definition: Definition, past: InstanceHistory, engine: str, ended: str = ""
+) -> CarrierView:
+    """An instance as the carrier of a step. `ended` is how the step ended, which the instance may not know yet."""
     state: Instance = aggregate.state
     return CarrierView(
         state.process, state.process_version, definition.digest, id_text(aggregate.id), state.status,
-        progress_of(state, definition, past, waits_of(state, definition)), list(past.verbs), incidents_of(state),
+        progress_of(state, definition, past, waits_of(state, definition), ended), list(past.verbs), incidents_of(state),
         engine,
     )  # fmt: skip
 
 
-def progress_of(state: Instance, definition: Definition, past: InstanceHistory, waits: list[WaitView]) -> str:
+def progress_of(
+    state: Instance, definition: Definition, past: InstanceHistory, waits: list[WaitView], ended: str = ""
+) -> str:
     """`3 of 5 steps complete, waiting for document upload`."""
-    done, status = len(definition.steps.intersection(past.elements)), state.status
-    text = counted(done, len(definition.steps), is_ended=status in ENDED)
+    done = len(definition.steps.intersection(past.elements))
+    status = ended if ended and state.status not in ENDED else state.status
+    text = counted(done, len(definition.steps), is_ended=bool(ended) or status in ENDED)
     if status == "active" and waits:
         waiting = dict.fromkeys([wait.text.removeprefix("wait for ") for wait in waits])
         return f"{text}, waiting for {', '.join(waiting)}"

@@ -31,21 +31,20 @@ from perdure.kernel.kernel import Aggregate
 from perdure.lifecycles.drawing import draw_lifecycle
 from perdure.lifecycles.instances import INDEX, KIND
 from perdure.lifecycles.kept_facts import read_kept
+from perdure.lifecycles.lifecycle_reader import LifecycleFile
 from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine import commands as c
 from perdure.lifecycles.machine.definition import Lifecycle, State
 from perdure.lifecycles.machine.definition_machine import LifecycleVersions
-from perdure.lifecycles.machine.entries import TaskRequested
 from perdure.lifecycles.machine.judgements import names_of
 from perdure.lifecycles.machine.lifecycle_machine import status_text
 from perdure.lifecycles.machine.names import UnknownName
 from perdure.lifecycles.machine.state import Instance
 from perdure.lifecycles.ports import FROM_THE_NEWEST
-from perdure.lifecycles.recovery import call_id
 from perdure.lifecycles.task_results import TaskResult, check_result
 from perdure.moments import iso
 from perdure.payload import digest_text
-from perdure.sources import Id, id_text, parse_id
+from perdure.sources import id_text, parse_id
 from perdure.verbs.definition import same_verb_name
 
 if TYPE_CHECKING:
@@ -53,6 +52,17 @@ if TYPE_CHECKING:
 
 PAGES_LOOKED_AT = 20
 """How far one look goes for instances behind a blocker."""
+
+
+SMALL_TEXT = 2000
+"""The characters of a lifecycle that is read at once; a longer one is read beside the event loop."""
+
+
+class CheckedLifecycle(NamedTuple):
+    """A lifecycle file with what is to be said about it."""
+
+    file: LifecycleFile
+    findings: tuple[Problem, ...]
 
 
 class _Wanted(NamedTuple):
@@ -164,25 +174,6 @@ class LifecycleOperations:
     async def dismiss(self, id: str, number: int, reason: str) -> LifecycleStatus:
         _, aggregate = await self._instances.ask(id, self._origin, c.DismissTask(number=number, reason=reason))
         return await self._status.of(aggregate)
-
-    async def erase(self, id: str, reason: str) -> LifecycleStatus:
-        """Erase what an instance and the calls of its tasks hold. Asked again, it goes on where it was interrupted."""
-        aggregate = await self._instances.read(id, self._origin)
-        upkeep = self._runtime.upkeep
-        await upkeep.erase(aggregate.id, self._origin, reason)
-        codec = self._runtime.machines[KIND].records
-        async for row in self._runtime.store.history(aggregate):
-            for entry in codec.decode(row.body).entries:
-                if isinstance(entry, TaskRequested):
-                    await self._erase_call(call_id(entry.correlation_id, entry.at, aggregate.tenant), reason)
-        return await self.show(id)
-
-    async def _erase_call(self, id: Id, reason: str) -> None:
-        try:
-            await self._runtime.upkeep.erase(id, self._origin, reason)
-        except RejectedError as error:
-            if error.rejection.code != "not_found":  # its call never began
-                raise
 
     async def look(self, id: str) -> LifecycleStatus:
         _, aggregate = await self._instances.ask(id, self._origin, c.LookAgain())
@@ -310,9 +301,19 @@ class LifecycleOperations:
     async def definitions(self) -> list[LifecycleVersionView]:
         return [view for each in await self._definitions.all(self._origin) for view in await self._versions(each)]
 
-    async def deploy(self, text: str, file: str) -> DeployedLifecycle:
-        read = read_lifecycle(text, file, self._instances.machine.table)
-        deployed = await self._definitions.deploy(read, self._origin)
+    async def checked(self, text: str, file: str) -> CheckedLifecycle:
+        """A lifecycle file, read and checked beside the event loop."""
+        table, check = self._instances.machine.table, self._definitions.findings
+
+        def work() -> CheckedLifecycle:
+            read = read_lifecycle(text, file, table)
+            return CheckedLifecycle(read, check(read))
+
+        is_small = len(text) <= SMALL_TEXT
+        return await self._runtime.computations.run(self._origin.tenant, work, is_small=is_small)
+
+    async def deploy(self, found: CheckedLifecycle) -> DeployedLifecycle:
+        deployed = await self._definitions.deploy(found.file, self._origin, found.findings)
         return DeployedLifecycle(
             deployed.lifecycle, deployed.number, deployed.hash, deployed.is_new, [finding(e) for e in deployed.findings]
         )

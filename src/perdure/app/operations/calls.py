@@ -13,6 +13,7 @@ from perdure.app.calls.amendment_list import Correction, corrections_of
 from perdure.app.calls.call_journal import read
 from perdure.app.calls.outcome_wait import wait_for
 from perdure.app.calls.views import CallView
+from perdure.app.erasure import Erasure
 from perdure.app.instances.views import InstanceView
 from perdure.app.lists.cursors import Page
 from perdure.app.lists.list_rows import RunbookRow
@@ -189,8 +190,8 @@ async def approve_amendment(context: Context, request: ApproveAmendment) -> Call
 
 @operation("call.erase", Route("POST", "/calls/{id}/erase"), tag=TAG, scope=EVERY_VERB_OF_ID, guard=True)
 async def erase_call(context: Context, request: EraseCall) -> CallView:
-    """Erase the data of an ended call; its history stays and still verifies."""
-    await context.runtime.upkeep.erase(parse_id(request.id), context.origin, request.reason)
+    """Erase the data of an ended call and of whatever it began; their history stays and still verifies."""
+    await Erasure(context.runtime, context.origin).erase(parse_id(request.id), request.reason)
     aggregate = await read(context.runtime, context.origin, request.id)
     await recheck(context.runtime, aggregate)
     return await context.calls.view(aggregate)

@@ -30,6 +30,7 @@ from perdure.app.documents.waivers import Waivers
 from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Reached, Request, Route, operation
 from perdure.app.operations.request_fields import ById, Id, Nothing, Number, Paged, Query, Word
+from perdure.app.operations.requests import check_answerer
 from perdure.errors import RejectedError, Rejection
 from perdure.sources import SECOND, iso
 from perdure.verbs.document_types import LARGEST_BLOB
@@ -220,6 +221,7 @@ async def list_documents(context: Context, request: ListDocuments) -> Page[Docum
 @operation("document.create", Route("POST", "/documents", 201), tag=TAG, scope=CREATE, repeat="domain")
 async def create_document(context: Context, request: CreateDocument) -> DocumentView:
     """Create a document, with a first version where content is given."""
+    await check_answerer(context, "document.create", request.correlation_id)
     given = _submission(request) if request.data is not None or request.blob else None
     return await context.perdure._documents.create(
         request.type, request.subject, parent=request.parent, source=request.source,
@@ -236,6 +238,7 @@ async def upload_blob(context: Context, request: UploadBlob) -> BlobView:
 @operation("document.receive", Route("POST", "/documents/{id}/versions", 201), tag=TAG, scope=RECEIVE, repeat="domain")
 async def receive_version(context: Context, request: ReceiveVersion) -> DocumentView:
     """Add a version to a document: structured data, uploaded content, or both."""
+    await check_answerer(context, "document.receive", request.correlation_id)
     return await context.perdure._documents.receive(request.id, _submission(request), key=context.idempotency_key)
 
 
@@ -248,6 +251,7 @@ async def receive_version(context: Context, request: ReceiveVersion) -> Document
 )
 async def receive_content(context: Context, request: ReceiveContent) -> DocumentView:
     """Add a version whose blob is the body of the request, streamed as it comes."""
+    await check_answerer(context, "document.receive", request.correlation_id)
     documents = context.perdure._documents
     most = documents.type((await documents.get(request.id)).type).max_bytes
     stored = await documents.store_blob(content_of(context), min(most, LARGEST_BLOB))
@@ -318,6 +322,7 @@ async def supersede_document(context: Context, request: SupersedeDocument) -> Do
 @operation("document.waive", Route("POST", "/documents/waive"), tag=TAG, scope=WAIVE)
 async def waive_document(context: Context, request: WaiveDocument) -> DocumentView:
     """Do without a document, for a reason. Groups are as its type declares; under four eyes a second person agrees."""
+    await check_answerer(context, "document.waive", request.correlation_id)
     return await Waivers(context.runtime, context.origin).waive(
         request.type, request.subject, request.reason, valid_to=request.valid_to,
         correlation_id=request.correlation_id,

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, get_args
 from msgspec import Meta, field
 from msgspec.structs import replace
 
+from perdure.app.erasure import Erasure
 from perdure.app.instances.incident_retry import confirm_graver, retry_tokens, stuck_tokens
 from perdure.app.instances.replay import DiagramView, marks_view, replay_instance
 from perdure.app.instances.views import InstanceView, incidents_of
@@ -422,6 +423,7 @@ async def resolve_instance(context: Context, request: ResolveInstance) -> Instan
 
 @operation("instance.erase", Route("POST", "/instances/{id}/erase"), tag=TAG, scope=VERBS_OF_INSTANCE, guard=True)
 async def erase_instance(context: Context, request: EraseInstance) -> InstanceView:
-    """Erase the data of an ended instance; its history stays and still verifies."""
-    await context.runtime.engine.erase(request.id, context.origin, request.reason)
+    """Erase the data of an ended instance and of those it called; their history stays and still verifies."""
+    found = await context.runtime.instances.read(request.id, context.origin)
+    await Erasure(context.runtime, context.origin).erase(found.id, request.reason)
     return await context.views.instance(await context.runtime.instances.read(request.id, context.origin))

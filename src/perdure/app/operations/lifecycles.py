@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from perdure.app.documents.shown_documents import PREFIXES
+from perdure.app.erasure import Erasure
 from perdure.app.lifecycles.views import (
     DeployedLifecycle,
     EntryView,
@@ -27,7 +28,6 @@ from perdure.app.operations.verb_scopes import DISCOVERED, REDACTED
 from perdure.app.runbooks.confirmation import check_confirmed, plan_of_call, plan_of_lifecycle, use_confirmation
 from perdure.app.runbooks.views import PlanView
 from perdure.app.task_results.result_intake import Sender, outcome_of_answer
-from perdure.lifecycles.loader import read_lifecycle
 from perdure.lifecycles.machine.commands import CargoItem
 from perdure.lifecycles.task_results import result_of
 
@@ -330,7 +330,9 @@ async def cancel_lifecycle(context: Context, request: CancelLifecycle) -> Lifecy
 @operation("lifecycle.erase", Route("POST", "/lifecycles/{id}/erase"), tag=TAG, scope=VERBS_OF_INSTANCE)
 async def erase_lifecycle(context: Context, request: EraseLifecycle) -> LifecycleStatus:
     """Erase the context of an instance that is over, the facts it was decided by, and the data of its calls."""
-    return await context.perdure.lifecycle_operations.erase(request.id, request.reason)
+    aggregate, _ = await context.perdure.lifecycle_operations.definition_of(request.id)
+    await Erasure(context.runtime, context.origin).erase(aggregate.id, request.reason)
+    return await context.perdure.lifecycle_operations.show(request.id)
 
 
 @operation("lifecycle.migrate", Route("POST", "/lifecycles/{id}/migrate"), tag=TAG, scope=VERBS_OF_INSTANCE)
@@ -390,15 +392,16 @@ async def deploy_lifecycle(context: Context, request: LifecycleText) -> Deployed
 
     What calls something grave by itself is deployed by a person, who confirms it for all those times.
     """
-    desk, table = context.perdure.lifecycle_operations, context.runtime.lifecycles.machine.table
-    definition = read_lifecycle(request.yaml, request.file, table).definition
+    desk = context.perdure.lifecycle_operations
+    found = await desk.checked(request.yaml, request.file)
+    definition = found.file.definition
     if context.is_narrow:
         before = [await desk.verbs.of(each) for each in await desk.verbs.versions(definition.name)]
         verbs = [*await desk.verbs.of(definition), *(name for names in before for name in names)]
         context.check_all("lifecycle.deploy", verbs)
     plan = await plan_of_lifecycle(context.perdure, definition, {"deploy": definition.name})
     await _confirmed(context, plan, request.confirm, request.phrase, "A person can deploy it.")
-    return await desk.deploy(request.yaml, request.file)
+    return await desk.deploy(found)
 
 
 @operation(

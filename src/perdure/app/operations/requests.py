@@ -201,6 +201,17 @@ async def _found(context: Context, operation: str, correlation_id: str) -> Docum
     return await desk.find(correlation_id)
 
 
+async def check_answerer(context: Context, operation: str, correlation_id: str) -> None:
+    """Refuse a narrow key that would end a request of verbs beyond it by a document that names the request."""
+    if not context.is_narrow or not correlation_id:
+        return
+    try:
+        holder = await DocumentRequests(context.runtime, context.origin).holder(correlation_id)
+    except RejectedError:
+        return  # somebody else's correlation id: it ends nothing here
+    context.check_all(operation, await _verbs(context, holder))
+
+
 async def _verbs(context: Context, holder: Aggregate) -> list[str]:
     """The verbs of whatever asks, and the verb that hands in."""
     letters = id_text(holder.id)

@@ -38,6 +38,7 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import parse_digest
 from perdure.runbooks.machine.runbook_machine import carried_as
+from perdure.runbooks.machine.state import ENDED as ENDED_STEPS
 from perdure.runbooks.machine.state import Pin
 from perdure.sources import Id, id_text, parse_id
 from perdure.verbs import Verb
@@ -281,7 +282,9 @@ class Views:
         try:
             aggregate = await self._instances.read(id, Origin(call.tenant))
             definition = await self._instances.loaded(aggregate)
-            view = carrier_view(aggregate, definition, await self._pasts.of(aggregate), self._runtime.engine.name)
+            past, status = await self._pasts.of(aggregate), call.state.steps[step - 1].status
+            ended = status if status in ENDED_STEPS else ""
+            view = carrier_view(aggregate, definition, past, self._runtime.engine.name, ended)
             view = replace(view, task_link=self._runtime.task_list.of_instance(aggregate))
         except RejectedError:
             engine = self._runtime.engine.name

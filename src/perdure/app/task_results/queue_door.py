@@ -5,6 +5,8 @@
 | after rows were leased | the lease runs out, and another look takes them |
 | after a result was counted, before its row was settled | taken again, and known |
 | after poison was parked, before its row was settled | taken again, and the letter is known |
+
+Poison of a tenant that may keep no more dead letters stays in the queue, which goes on with everybody else's rows.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import msgspec
 
 from perdure.app.task_results.result_intake import Sender
 from perdure.buses.delivery_outcome import UNSEEN, Taken, decide
+from perdure.errors import TenantBusyError
 from perdure.lifecycles.ports import QueuedResult
 from perdure.sources import SECOND, Micros
 
@@ -26,6 +29,8 @@ DOOR = "sql"
 AT_ONCE = 200
 LEASE: Micros = 30 * SECOND
 PAUSE: Micros = SECOND
+FULL_PAUSE: Micros = 60 * SECOND
+"""Poison that has no room waits so long for somebody to make some."""
 KEPT: Micros = 7 * 24 * 3600 * SECOND
 """Rows that were dealt with stay so long, for whoever inserted them to look."""
 MAX_TRIES = 5
@@ -60,10 +65,16 @@ class QueueDoor:
             return taken.outcome
         if act == "park":
             body = msgspec.json.encode({name: value for name, value in row.fields.items() if value is not None})
-            await self._runtime.results.park(body, sender, f"task_result_queue/{row.id}", taken.reason)
-            return f"parked: {taken.reason}"[:500]
+            try:
+                await self._runtime.results.park(body, sender, f"task_result_queue/{row.id}", taken.reason)
+                return f"parked: {taken.reason}"[:500]
+            except TenantBusyError as error:
+                return await self._release(row, error, FULL_PAUSE)
+        return await self._release(row, taken.reason, PAUSE)
+
+    async def _release(self, row: QueuedResult, reason: object, pause: Micros) -> str:
         now = self._runtime.sources.now()
-        await self._runtime.store.task_results.release(row.id, f"waits: {taken.reason}"[:500], now + PAUSE)
+        await self._runtime.store.task_results.release(row.id, f"waits: {reason}"[:500], now + pause)
         return ""
 
     async def forget(self) -> None:

@@ -14,8 +14,8 @@ from perdure.errors import InvariantBroken, PerdureError, RejectedError, Rejecti
 from perdure.journal import Origin
 from perdure.kernel.ports import DEAD, Attachments, InboxRow, Unit
 from perdure.lifecycles.instances import TASK_RESULT
-from perdure.lifecycles.task_results import TaskResult, read_result, result_of
-from perdure.payload import digest
+from perdure.lifecycles.task_results import TaskResult, correlation_of, read_result, result_of
+from perdure.payload import digest, parse
 from perdure.verbs.verb_patterns import reaches
 from perdure.work.dead_letter_limit import check_room
 from perdure.work.keyed_lock import KeyedLock
@@ -81,7 +81,8 @@ class ResultIntake:
         kept = {"door": sender.door, "principal": sender.principal, "verbs": sender.verbs, "place": place}
         letter = msgspec.json.encode({**kept, "result": body[:MAX_KEPT].decode("utf-8", "backslashreplace")})
         row = InboxRow(
-            sender.tenant, message_id, TASK_RESULT, place[:500], now, DEAD, reason[:MAX_REASON], None, letter
+            sender.tenant, message_id, TASK_RESULT, _named_task(body) or place[:500], now, DEAD, reason[:MAX_REASON],
+            None, letter,
         )  # fmt: skip
         await store.commit(Unit(sender.tenant, None, attachments=[Attachments(inbox=row)]))
         if (metrics := self._runtime.metrics) is not None:
@@ -91,6 +92,15 @@ class ResultIntake:
         if (metrics := self._runtime.metrics) is not None:
             metrics.task_result(sender.door, taken.outcome)
         return taken
+
+
+def _named_task(body: bytes) -> str:
+    """The correlation id of what cannot be counted, by which erasure finds it; empty where none can be read."""
+    try:
+        fields = parse(body)
+    except (PerdureError, ValueError, RecursionError):
+        return ""
+    return correlation_of(fields) if isinstance(fields, Mapping) else ""
 
 
 async def replay(runtime: Runtime, origin: Origin, message_id: str) -> str:

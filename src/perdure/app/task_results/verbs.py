@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from perdure.app.documents.caller_reach import CallerReach
 from perdure.app.task_results.result_intake import Sender, outcome_of_answer
 from perdure.errors import BusinessError, RejectedError
 from perdure.lifecycles.task_results import result_of
@@ -23,6 +24,7 @@ DEFINITION = """
   args:
     - {name: correlation-id, type: string, required: true}
     - {name: status, type: string, required: true, valid_values: [completed, failed, expired]}
+    - {name: verb, type: string}
     - {name: cargo-type, type: string}
     - {name: cargo-ref, type: string}
     - {name: items, type: json}
@@ -57,6 +59,7 @@ class WorkflowVerbs:
         fields = {"idempotency_key": call.idempotency_key, **call.args}
         try:
             result = result_of(fields)
+            await CallerReach(self._runtime).check_answer(call, result.correlation_id)
             receipt = await self._runtime.results.count(result, Sender("verb", call.tenant, call.principal))
         except RejectedError as error:
             raise BusinessError(error.rejection.code, str(error)) from error

@@ -8,7 +8,7 @@ from perdure.kernel.ports import Buffered, BufferedFound, Loaded, WaitFound
 from perdure.processes.ports import ProcessReads
 from perdure.runbooks.ports import RunbookStore
 from perdure.sources import Id, Micros
-from perdure.work.ports import EntityFound
+from perdure.work.ports import EntityFound, WorkerRow
 
 
 class ProcessStore(RunbookStore, Protocol):
@@ -46,4 +46,8 @@ class EngineStore(ProcessStore, ProcessReads, Protocol):
 
     async def read_entity(self, tenant: str, entity: str, key: str) -> EntityFound | None:
         """One record as it is now."""
+        ...
+
+    async def live_workers(self) -> list[WorkerRow]:
+        """Leases that nobody took away."""
         ...

@@ -11,7 +11,7 @@ from perdure.errors import EngineSettingError
 
 SCHEME = "temporal://"
 API_KEY = "PERDURE_TEMPORAL_API_KEY"
-OPTIONS = frozenset({"tls", "cert", "key", "ca", "cache"})
+OPTIONS = frozenset({"tls", "cert", "key", "ca", "cache", "encryption"})
 CACHED = 1_000
 
 
@@ -29,6 +29,8 @@ class TemporalAddress(msgspec.Struct, frozen=True):
     """The file of the certificate that signed the server's."""
     cached: int = CACHED
     """Workflows that a worker keeps in memory; without any it replays the history at every task."""
+    encryption: str = ""
+    """Where the keys of payloads are, as `file:PATH` or `env:NAME`; without them payloads are hashed only."""
 
     @property
     def text(self) -> str:
@@ -61,5 +63,6 @@ def read_address(url: str) -> TemporalAddress:
         raise EngineSettingError("open", "engine", url, str(error)) from error
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return TemporalAddress(
-        f"{host}:{port}", namespace, is_tls, given.get("cert", ""), given.get("key", ""), given.get("ca", ""), cached
-    )
+        f"{host}:{port}", namespace, is_tls, given.get("cert", ""), given.get("key", ""), given.get("ca", ""), cached,
+        given.get("encryption", ""),
+    )  # fmt: skip

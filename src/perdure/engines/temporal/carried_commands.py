@@ -29,6 +29,7 @@ from perdure.kernel.ports import Attachments, Conflict
 from perdure.payload import canonical
 from perdure.processes.definitions import Definitions
 from perdure.sources import SECOND, Id, Sources, id_text
+from perdure.work.process_lease import Lease
 
 MAX_LOOKS = 64
 MAX_PAUSE = 10 * SECOND
@@ -42,9 +43,10 @@ class CarriedCommands:
 
     def __init__(
         self, kernel: Kernel, store: EngineStore, definitions: Definitions, rows: DispatchRows,
-        follower: JournalFollower, client: WorkflowClient, sources: Sources,
+        follower: JournalFollower, client: WorkflowClient, lease: Lease, sources: Sources,
     ) -> None:  # fmt: skip
         self._kernel = kernel
+        self._lease = lease
         self._store = store
         self._definitions = definitions
         self._rows = rows
@@ -107,7 +109,8 @@ class CarriedCommands:
         if (refused := self._refused(id, command, origin)) is not None:
             raise RejectedError(refused)
         name = start_name(id)
-        if await self._rows.write(name, Staged(id, 0, origin, command, brought, command.definition)) is not None:
+        staged = Staged(id, 0, origin, command, brought, command.definition, self._lease.number)
+        if await self._rows.write(name, staged) is not None:
             return await self._started_before(id, origin, name)
         return await self._send_start(id, origin, name, command)
 
@@ -115,7 +118,12 @@ class CarriedCommands:
         self.under_way.add(name)
         try:
             dispatch = await self._dispatch(name, 0, origin, command)
-            reply = await self._client.start(id, origin.tenant, dispatch, command)
+            try:
+                reply = await self._client.start(id, origin.tenant, dispatch, command)
+            except WorkflowGone as gone:
+                fact = f"Temporal has ended its workflow before our journal knew of it ({gone})"
+                hint = "Begin it under another key, or bring the workflow back by a reset in Temporal."
+                raise RejectedError(Rejection("wrong_state", "start", "instance", id_text(id), fact, hint)) from gone
             return await self._settled(id, origin, name, True, reply, None) or Answer(
                 None, "conflict", (), Conflict("idempotency", id_text(id), id)
             )
@@ -211,7 +219,8 @@ class CarriedCommands:
     async def _stage(
         self, name: str, current: Aggregate, origin: Origin, prepared: Prepared, brought: Attachments
     ) -> Conflict | None:
-        staged = Staged(current.id, current.version, origin, prepared.command, brought, _leads_to(prepared.command))
+        command, worker = prepared.command, self._lease.number
+        staged = Staged(current.id, current.version, origin, command, brought, _leads_to(command), worker)
         return await self._rows.write(name, staged)
 
     async def _gone(
@@ -221,8 +230,8 @@ class CarriedCommands:
         if is_staged:
             await self._rows.drop(origin.tenant, name)
         now = await self._kernel.read(current.id, origin)
-        if now.version != current.version:
-            return None
+        if now.version != current.version or await self._client.is_running(current.id):
+            return None  # it went on meanwhile, perhaps as a new run
         fact = f"its workflow in Temporal is gone ({gone})"
         hint = "Its journal is whole. Start it anew, or bring the workflow back by a reset in Temporal."
         raise RejectedError(Rejection("wrong_state", "ask", "instance", id_text(current.id), fact, hint))
@@ -238,9 +247,7 @@ class CarriedCommands:
             self._carriers.remember(id, CARRIER)
             return await self._decided(id, origin, name, reply)
         if reply.outcome == "moved":
-            if is_staged and not await self._rows.is_open(origin.tenant, name):
-                return Answer(await self._kernel.read(id, origin), "applied")  # decided, appended and forgotten there
-            if is_staged:
+            if is_staged and await self._rows.is_open(origin.tenant, name):
                 await self._rows.drop(origin.tenant, name)
             return None
         staged = await self._rows.read(origin.tenant, name) if is_staged else None
@@ -308,7 +315,7 @@ class CarriedCommands:
     async def resend(self, tenant: str, name: str) -> bool:
         """Send a dispatch again that a process left behind; True when it is over."""
         staged = await self._rows.read(tenant, name)
-        if staged is None or name in self.under_way:
+        if staged is None or name in self.under_way or await self._is_sent_elsewhere(staged.worker):
             return False
         if isinstance(staged.command, StartInstance) and staged.brought.settles is not None:
             return False  # the notice that asked for it sends it, or gives it up
@@ -321,6 +328,12 @@ class CarriedCommands:
             except RejectedError:
                 return True
 
+    async def _is_sent_elsewhere(self, worker: int) -> bool:
+        """Whether another process is about a dispatch: two would drop it under each other."""
+        if worker in (0, self._lease.number):
+            return False
+        return any(each.number == worker and not each.is_lapsed for each in await self._store.live_workers())
+
     async def _resent(self, id: Id, name: str, staged: Staged) -> bool:
         if isinstance(staged.command, StartInstance):
             await self._send_start(id, staged.origin, name, staged.command)
@@ -329,6 +342,8 @@ class CarriedCommands:
         try:
             reply = await self._asked_again(id, dispatch, staged.brought)
         except WorkflowGone:
+            if await self._client.is_running(id):
+                return False  # a new run has begun, and is asked the next time
             await self._rows.drop(staged.origin.tenant, name)
             return True
         if isinstance(reply, Conflict):

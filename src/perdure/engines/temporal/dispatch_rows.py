@@ -27,6 +27,8 @@ class Staged(msgspec.Struct, frozen=True):
     brought: Attachments
     definition: bytes = b""
     """The hash of the definition that the command leads to; empty where it leads to none."""
+    worker: int = 0
+    """The lease of the process that sends it; others leave it alone as long as that lives."""
 
 
 _encode = msgspec.msgpack.Encoder().encode

@@ -39,7 +39,7 @@ class TemporalEngine(EmbeddedEngine):
         rows = DispatchRows(store, sources)
         self.follower = JournalFollower(conductor.kernel, store, rows)
         self.commands = CarriedCommands(
-            conductor.kernel, store, reader.definitions, rows, self.follower, self.client, sources
+            conductor.kernel, store, reader.definitions, rows, self.follower, self.client, conductor.lease, sources
         )  # fmt: skip
         reader.carry(self.commands)
         self.instances.given_up.append(self.commands.is_over)

@@ -221,7 +221,7 @@ class InstanceWorkflow:
         state = self._hosted.state
         if not self._begun.has_attributes or state is None:
             return
-        names = [f"{row.kind}:{row.name}"[:200] for row in self._hosted.rows.parked]
+        names = [] if self._begun.is_encrypted else [f"{row.kind}:{row.name}"[:200] for row in self._hosted.rows.parked]
         shown = (state.status, tuple(dict.fromkeys(names))[:MAX_WAITS])
         if shown != self._shown:
             self._shown = shown

@@ -79,6 +79,8 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     runs: int = 1
     has_attributes: bool = False
     """Whether the server has the search attributes."""
+    is_encrypted: bool = False
+    """Whether search attributes may not tell what it waits for."""
     grace_seconds: float = 5.0
     wire: int = WIRE_VERSION
 

@@ -12,6 +12,7 @@ from temporalio.client import (
     Client,
     RPCError,
     WithStartWorkflowOperation,
+    WorkflowExecutionStatus,
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
@@ -29,9 +30,10 @@ from perdure.bpmn.machine.commands import StartInstance
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.engines.temporal.address import TemporalAddress
 from perdure.engines.temporal.instance_workflow import UNANSWERED
-from perdure.engines.temporal.payload_codec import data_converter
+from perdure.engines.temporal.payload_codec import HashedPayloads, data_converter
+from perdure.engines.temporal.payload_keys import read_keys
 from perdure.engines.temporal.wire import DECIDE, STATUS, WORKFLOW, Begun, Dispatch, Reply, encode, read_reply
-from perdure.errors import EngineSettingError, EngineUnavailableError
+from perdure.errors import EngineSettingError, EngineUnavailableError, PayloadIntegrityError
 from perdure.sources import Id, id_text
 
 ANSWER_SECONDS = 20.0
@@ -53,6 +55,7 @@ class WorkflowClient:
 
     def __init__(self, address: TemporalAddress) -> None:
         self.address = address
+        self._codec = HashedPayloads(read_keys(address.encryption, address.text) if address.encryption else None)
         self.queue = ""
         self.has_attributes = False
         self.grace_seconds = 5.0
@@ -60,6 +63,11 @@ class WorkflowClient:
         self._connecting = asyncio.Lock()
         self.last_failure = ""
         """Why the server did not answer the last time; empty when it did."""
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether payloads are; then no search attribute holds what a process waits for or is about."""
+        return self._codec.is_sealing
 
     async def connected(self) -> Client:
         async with self._connecting:
@@ -74,7 +82,7 @@ class WorkflowClient:
             return await asyncio.wait_for(
                 Client.connect(
                     address.target, namespace=address.namespace, tls=tls, api_key=address.api_key,
-                    data_converter=data_converter(),
+                    data_converter=data_converter(self._codec),
                 ),
                 CONNECT_SECONDS,
             )  # fmt: skip
@@ -85,6 +93,9 @@ class WorkflowClient:
             raise self._unavailable("reach", str(error) or "it does not answer") from error
 
     def _unavailable(self, do: str, fact: str) -> EngineUnavailableError:
+        if self._codec.refused is not None:  # by the worker of this process: why the workflow does not answer
+            self.last_failure = self._codec.refused.fact
+            return self._codec.refused
         self.last_failure = fact = " ".join(fact.split())[:300]
         hint = "Dispatches are kept and sent again until it answers."
         return EngineUnavailableError(do, "engine", self.address.text, fact, hint)
@@ -94,7 +105,7 @@ class WorkflowClient:
         client = await self.connected()
         begun = Begun(
             instance=id, tenant=tenant, semantics=InstanceMachine.semantics, has_attributes=self.has_attributes,
-            grace_seconds=self.grace_seconds,
+            is_encrypted=self.is_encrypted, grace_seconds=self.grace_seconds,
         )  # fmt: skip
         operation: Any = WithStartWorkflowOperation(
             WORKFLOW, encode(begun), id=workflow_id(id), task_queue=self.queue,
@@ -114,7 +125,7 @@ class WorkflowClient:
         return await self._answered(send)
 
     def _attributes(self, command: StartInstance) -> TypedSearchAttributes:
-        if not self.has_attributes or not command.business_key:
+        if not self.has_attributes or not command.business_key or self.is_encrypted:
             return TypedSearchAttributes.empty
         return TypedSearchAttributes([SearchAttributePair(BUSINESS_KEY, command.business_key[:255])])
 
@@ -131,6 +142,17 @@ class WorkflowClient:
             return answer
 
         return await self._answered(send)
+
+    async def is_running(self, id: Id) -> bool:
+        """Whether the workflow of an instance runs now, whichever run of it."""
+        handle = (await self.connected()).get_workflow_handle(workflow_id(id))
+        try:
+            found = await handle.describe(rpc_timeout=timedelta(seconds=ANSWER_SECONDS))
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return False
+            raise self._unavailable("ask", f"{error.status.name.lower()}: {error.message}") from error
+        return found.status is WorkflowExecutionStatus.RUNNING
 
     async def status(self, id: Id) -> tuple[int, int, int]:
         """The version of a workflow, the decisions it keeps for us, and its runs."""
@@ -167,6 +189,8 @@ class WorkflowClient:
             if error.status is RPCStatusCode.NOT_FOUND:
                 raise WorkflowGone(error.message) from error
             raise self._unavailable("ask", f"{error.status.name.lower()}: {error.message}") from error
+        except PayloadIntegrityError as error:
+            raise self._unavailable("ask", f"its answer cannot be read: {error.fact}") from error
         self.last_failure = ""
         return answer
 

@@ -360,7 +360,18 @@ class Inbox:
         conflict = await self._store.commit(Unit(origin.tenant, None, attachments=[Attachments(inbox=row)]))
         if conflict is not None:
             return await self._known(completion, origin, message_id, None)
+        await self._erase_with_call(row, origin)
         return Receipt("dead_letter", message_id, None, reason)
+
+    async def _erase_with_call(self, letter: InboxRow, origin: Origin) -> None:
+        """A letter that came before its call was erased goes with it: who commits second sees what the other did."""
+        try:
+            id = parse_id(letter.key[:ID_LENGTH])
+            state = (await self._kernel.read(id, origin)).state
+        except PerdureError:
+            return
+        if getattr(state, "erased_at", 0) > letter.received_at:
+            await self._store.erase_around(origin.tenant, id)
 
     async def _known(self, completion: Completion, origin: Origin, message_id: str, found: Found | None) -> Receipt:
         """The message id is known: what became of it, unless it was a dead letter that can be delivered by now."""

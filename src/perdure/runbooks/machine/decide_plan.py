@@ -262,9 +262,11 @@ def cancel(state: Runbook, command: c.Cancel, origin: Origin, now: int) -> Answe
     if state.status in ENDED:
         hint = "Compensate it." if command.compensates else ""
         return Rejection("wrong_state", "cancel", "runbook", "?", f"it is already {state.status}", hint)
+    if command.compensates and course.ending:
+        return Decision((), "replayed")  # it is being taken back; only a cancel without compensation stops that
     flow = Flow(state, now)
     flow.emit(e.CancelRequested(now, command.reason), e.CallCancelled(now, course.counts[COMPLETED]))
-    if command.compensates and not course.ending:
+    if command.compensates:
         _undo(flow, command.reason)
     flow.settle()
     return flow.decision()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from perdure.errors import QuarantinedError
@@ -13,6 +12,7 @@ from perdure.store.audit.audit_reader import Reader, UnreadableError, plain
 from perdure.store.audit.chain_walk import Walk
 from perdure.store.audit.derived_rows import compare_rows
 from perdure.store.audit.document_audit import compare_texts
+from perdure.store.audit.erased_ids import Machines, ids_in, is_erased
 from perdure.store.audit.findings import Finding, Report, found
 from perdure.store.audit.journalled_rows import Anchors, Epoch, NamedRows, compare_anchored
 from perdure.store.audit.payload_references import named_by
@@ -21,7 +21,6 @@ from perdure.store.checksums import checksum
 from perdure.store.delta_read import DeltaReader, is_made_of
 from perdure.store.ports import Row
 
-Machines = Mapping[str, Machine[Any, Any, Any]]
 MOST_LEFT = 1000
 """Warnings of one report at most."""
 LOOKS = 8
@@ -167,6 +166,18 @@ class Look:
         self.left = mismatch.left
         if named.is_erased:
             await self._check_letters(tenant, int(getattr(walk.state, "erased_at", 0)))
+            await self._check_handed_out(tenant)
+        elif named.needed:
+            for began in ids_in(str(getattr(walk.state, "parent", "")).encode()):
+                if began != self.id and await is_erased(self._reader, self._machines, began):
+                    left = f"{id_text(self.id)}, which it began, still holds data"
+                    self.left.append(f"{id_text(began)} was erased; left is {left}. Erase it again.")
+
+    async def _check_handed_out(self, tenant: str) -> None:
+        """Rows for others that the erasure should have removed."""
+        for name, place in (("outbox_left", "channel_outbox"), ("task_results_left", "task_result_queue")):
+            if await self._reader.fetch(name, tenant=tenant, letters=id_text(self.id)):
+                self.findings.append(found("AUD013", place, "a row of it is still there", self.id))
 
     async def _check_letters(self, tenant: str, erased_at: int) -> None:
         """Dead letters that the erasure should have reached; those that came afterwards are nobody's erased data."""

@@ -15,8 +15,8 @@ from perdure.errors import RejectedError, Rejection
 from perdure.journal import Machine, Record
 from perdure.payload import canonical
 from perdure.sources import Id, id_text, iso
-from perdure.store.audit.aggregate_audit import Machines
 from perdure.store.audit.audit_reader import Reader, plain
+from perdure.store.audit.erased_ids import Machines
 from perdure.store.audit.payload_references import named_by
 from perdure.store.audit.store_verification import Progress
 from perdure.store.audit.stored_states import stored_state

@@ -13,9 +13,9 @@ from perdure.bpmn.machine.process_machine import ProcessMachine
 from perdure.payload import canonical
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.sources import parse_id
-from perdure.store.audit.aggregate_audit import Machines
 from perdure.store.audit.call_export import FORMAT, digest_of, history_item, summary_of
 from perdure.store.audit.chain_walk import Walk
+from perdure.store.audit.erased_ids import Machines
 from perdure.store.audit.findings import Finding, found
 from perdure.store.audit.seal_audit import check_signature
 from perdure.store.seal_keys import read_changes, trusted_keys

@@ -8,9 +8,9 @@ from hashlib import sha256
 from perdure.journal.row_digests import ROW_PREFIX
 from perdure.kernel.unit_row_digests import START, start_digest
 from perdure.sources import Micros
-from perdure.store.audit.aggregate_audit import Machines
 from perdure.store.audit.audit_reader import PAGE, Reader, UnreadableError, plain
 from perdure.store.audit.erased_answer_audit import check_answers
+from perdure.store.audit.erased_ids import Machines
 from perdure.store.audit.findings import Finding, Report, found, orphaned
 from perdure.store.audit.journalled_rows import Epoch, anchors_in
 from perdure.store.audit.message_audit import check_messages

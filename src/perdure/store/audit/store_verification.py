@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from typing import NamedTuple
 
 from perdure.sources import Micros
-from perdure.store.audit.aggregate_audit import AggregateAudit, Machines
+from perdure.store.audit.aggregate_audit import AggregateAudit
 from perdure.store.audit.audit_reader import PAGE, Reader, UnreadableError, plain
 from perdure.store.audit.derived_rows import check_timers
 from perdure.store.audit.document_audit import BlobCheck, check_blobs, check_texts
+from perdure.store.audit.erased_ids import Machines
 from perdure.store.audit.findings import Report, found
 from perdure.store.audit.journalled_rows import Epoch
 from perdure.store.audit.orphan_checks import check_loose, check_stretch

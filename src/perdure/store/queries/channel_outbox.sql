@@ -8,3 +8,11 @@ ON CONFLICT (tenant, effect_id) DO NOTHING;
 -- Messages of a tenant in the order they were put.
 SELECT number, effect_id, channel, recipient, correlation_id, body FROM channel_outbox
 WHERE tenant = :tenant AND number > :after ORDER BY number LIMIT :most;
+
+-- name: erase_outbox_message
+-- The message that an erased call put, where nobody removed it.
+DELETE FROM channel_outbox WHERE tenant = :tenant AND effect_id = :letters;
+
+-- name: outbox_left
+-- Whether the outbox still holds what a call put.
+SELECT 1 FROM channel_outbox WHERE tenant = :tenant AND effect_id = :letters LIMIT 1;

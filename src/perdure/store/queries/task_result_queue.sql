@@ -3,9 +3,12 @@
 SELECT 1 FROM task_result_queue WHERE processed_at IS NULL AND leased_until <= :now LIMIT 1;
 
 -- name: lease_task_results
--- The oldest rows that nobody has leased, for whoever asks.
+-- Rows that nobody has leased, for whoever asks: of each tenant the oldest, by turns.
 UPDATE task_result_queue SET leased_until = :until, tries = tries + 1 WHERE id IN (
-  SELECT id FROM task_result_queue WHERE processed_at IS NULL AND leased_until <= :now ORDER BY id LIMIT :most
+  SELECT id FROM (
+    SELECT id, row_number() OVER (PARTITION BY tenant ORDER BY id) AS turn FROM task_result_queue
+    WHERE processed_at IS NULL AND leased_until <= :now
+  ) AS waiting ORDER BY turn, id LIMIT :most
 ) RETURNING id, tenant, tries, correlation_id, verb, status, error, cargo_type, cargo_ref, items, idempotency_key;
 
 -- name: settle_task_result
@@ -28,3 +31,11 @@ DELETE FROM task_result_queue WHERE id IN (
   SELECT id FROM task_result_queue WHERE processed_at IS NOT NULL AND processed_at < :before
   ORDER BY processed_at LIMIT :most
 ) RETURNING id;
+
+-- name: erase_task_results
+-- Results for the tasks of an erased lifecycle or call, taken in or not.
+DELETE FROM task_result_queue WHERE tenant = :tenant AND substr(correlation_id, 1, 26) = :letters;
+
+-- name: task_results_left
+-- Whether the queue still holds results for the tasks of a lifecycle or a call.
+SELECT 1 FROM task_result_queue WHERE tenant = :tenant AND substr(correlation_id, 1, 26) = :letters LIMIT 1;

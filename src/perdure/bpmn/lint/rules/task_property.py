@@ -1,7 +1,7 @@
 """A property that begins with `perdure:` is not known, or does not stand on a user task.
 
-Known are `perdure:fourEyes`, `perdure:agents`, `perdure:remind`, `perdure:reassign` and `perdure:escalate`; elsewhere
-they have no effect, and somebody would rely on them.
+Known are `perdure:fourEyes`, `perdure:agents`, `perdure:body`, `perdure:labels`, `perdure:remind`, `perdure:reassign`
+and `perdure:escalate`; elsewhere they have no effect, and somebody would rely on them.
 """
 
 from __future__ import annotations

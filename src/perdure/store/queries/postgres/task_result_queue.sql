@@ -1,6 +1,10 @@
 -- name: lease_task_results
 -- Differs because several workers lease at once: each skips what another is just leasing.
 UPDATE task_result_queue SET leased_until = :until, tries = tries + 1 WHERE id IN (
-  SELECT id FROM task_result_queue WHERE processed_at IS NULL AND leased_until <= :now
-  ORDER BY id LIMIT :most FOR UPDATE SKIP LOCKED
+  SELECT id FROM task_result_queue WHERE processed_at IS NULL AND leased_until <= :now AND id IN (
+    SELECT id FROM (
+      SELECT id, row_number() OVER (PARTITION BY tenant ORDER BY id) AS turn FROM task_result_queue
+      WHERE processed_at IS NULL AND leased_until <= :now
+    ) AS waiting ORDER BY turn, id LIMIT :most
+  ) FOR UPDATE SKIP LOCKED
 ) RETURNING id, tenant, tries, correlation_id, verb, status, error, cargo_type, cargo_ref, items, idempotency_key;
