@@ -29,6 +29,7 @@ REQUIREMENTS: dict[str, str] = {
     "V24": "You see how far a long verb has come, and what it waits for, without asking an engine.",
     "V25": "Running work stays on the versions it began with; new work takes the latest; migration is asked for.",
     "V26": "A KYC case goes from opening to its decision through people, documents and timers, its data intact.",
+    "V27": "On Camunda 8, busy servers, lost races, doubled jobs and wrong states cost no work and double none.",
     "V28": "A pack guides you from a few answers to a plan in sentences that you edit, confirm, run and come back to.",
     "V29": "A verb that was quick can become a long one by its YAML alone, and no caller has to change.",
     "V31": "Everything belongs to one tenant, and nothing is seen or touched across tenants.",

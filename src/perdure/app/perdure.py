@@ -157,7 +157,7 @@ class Perdure(CallDesk, MessageDesk):
         `blobs` is the folder that files of documents are kept in, by default beside the store. `task_list` is the
         address of a human task in a task list elsewhere, `https://tasks.example.org/{key}`.
         `bus` names brokers; one is connected when it is first used, and a worker takes in the task results they bring.
-        `engine` carries processes: `embedded`, or `temporal://host:7233/namespace`.
+        `engine` carries processes: `embedded`, `temporal://host:7233/namespace` or `camunda://host:8080`.
         `channels` are the ways by which documents are asked for. The links that they carry lead to `public_url`, with
         tokens that the secret in `secret_file` signs: the one of the servers.
         """

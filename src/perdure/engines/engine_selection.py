@@ -13,6 +13,7 @@ from perdure.runbooks.executor.recovery import Recovery
 from perdure.sources import Sources
 
 TEMPORAL = "temporal://"
+CAMUNDA = "camunda://"
 
 
 def open_engine(
@@ -32,5 +33,9 @@ def open_engine(
             hint = "Install it: pip install 'perdure[temporal]'."
             raise EngineSettingError("open", "engine", url, f"the package '{error.name}' is missing", hint) from error
         return TemporalEngine(url, conductor, upkeep, store, reader, forms, sources)
+    if url.startswith(CAMUNDA):
+        from perdure.engines.camunda.engine import CamundaEngine  # noqa: PLC0415  only who uses it pays for it
+
+        return CamundaEngine(url, conductor, upkeep, store, reader, forms, sources)
     check_engine(url)
     return EmbeddedEngine(conductor, upkeep, store, reader, forms, sources)

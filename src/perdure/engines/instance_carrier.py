@@ -7,12 +7,32 @@ from collections import OrderedDict
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.engines.embedded.ports import EngineStore
 from perdure.kernel.kernel import Kernel
-from perdure.sources import Id
+from perdure.kernel.ports import APPLIED, Attachments, InboxRow, Unit
+from perdure.sources import Id, Sources, id_text
 
 MAX_REMEMBERED = 10_000
 PLATFORM = "perdure"
 MARK = "perdure:carrier/temporal"
-"""The inbox row of a store that was once opened with an engine outside; its key names the store there."""
+CAMUNDA_MARK = "perdure:carrier/camunda"
+MARKS = (MARK, CAMUNDA_MARK)
+"""The inbox rows of a store that was once opened with an engine outside; the key of one names the store there."""
+
+
+async def mark_store(store: EngineStore, mark: str, sources: Sources) -> str:
+    """The name that a store has outside, made when it is first opened with such an engine."""
+    for _ in range(2):
+        known = await store.message(PLATFORM, mark)
+        if known is not None:
+            return known.key
+        now, carrier = sources.now(), mark.rpartition("/")[2]
+        row = InboxRow(PLATFORM, mark, "carrier", id_text(sources.new_id()), now, APPLIED, carrier, None, None)
+        await store.commit(Unit(PLATFORM, None, attachments=[Attachments(inbox=row)], at=now))
+    raise AssertionError("the mark of the store was written and is not there")
+
+
+async def is_marked(store: EngineStore) -> bool:
+    """Whether the store was ever opened with an engine outside."""
+    return any([await store.message(PLATFORM, mark) is not None for mark in MARKS])
 
 
 class InstanceCarriers:

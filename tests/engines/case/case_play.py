@@ -15,7 +15,10 @@ from pathlib import Path
 
 import msgspec
 
+from perdure.testing.camunda_broker import CamundaBroker
+from perdure.testing.server_process import free_ports
 from perdure.testing.temporal_server import TemporalServer, real_server, virtual_server
+from tests.engines.case.camunda_stage import CamundaStage
 from tests.engines.case.case_stages import EmbeddedStage, TemporalStage, on
 from tests.engines.case.case_story import play
 from tests.house.tree import ROOT
@@ -39,8 +42,20 @@ async def temporal(store: str, make: Callable[[], TemporalServer], moves_time: b
         server.remove()
 
 
+@asynccontextmanager
+async def camunda(store: str) -> AsyncIterator[EmbeddedStage]:
+    tail = f"127.0.0.1:{free_ports(1)[0]}"
+    broker = CamundaBroker(f"http://{tail}")
+    try:
+        broker.start()
+        yield CamundaStage(store, KYC, broker, tail)
+    finally:
+        broker.remove()
+
+
 STAGES: dict[str, Callable[[str], AbstractAsyncContextManager[EmbeddedStage]]] = {
     "embedded": lambda store: nullcontext(EmbeddedStage(store, KYC)),
+    "camunda": camunda,
     "embedded-still": lambda store: nullcontext(StillEmbeddedStage(store, KYC)),
     "temporal": lambda store: temporal(store, virtual_server, True),
     "temporal-still": lambda store: temporal(store, real_server, False),

@@ -13,7 +13,7 @@ from tests.conftest import unavailable
 from tests.engines.case.case_story import CASE, Story
 from tests.house.tree import ROOT
 
-SECONDS = 150
+SECONDS = 240
 
 
 def told(stage: str, store: str, folder: Path) -> Story:
@@ -69,5 +69,15 @@ def test_temporal_tells_it_as_the_embedded_engine_does_with_an_escalation_in_vir
 def test_a_real_temporal_server_that_is_killed_tells_it_as_the_embedded_engine_does(tmp_path: Path) -> None:
     reference = told("embedded-still", f"sqlite:///{tmp_path}/e.db", tmp_path)
     story = told("temporal-still", f"sqlite:///{tmp_path}/t.db", tmp_path)
+    assert_whole(story)
+    assert story == reference
+
+
+@pytest.mark.deep
+@pytest.mark.timeout(400)
+@pytest.mark.req("V26")
+def test_a_real_camunda_broker_that_is_killed_tells_it_as_the_embedded_engine_does(tmp_path: Path) -> None:
+    reference = told("embedded", f"sqlite:///{tmp_path}/e.db", tmp_path)
+    story = told("camunda", f"sqlite:///{tmp_path}/c.db", tmp_path)
     assert_whole(story)
     assert story == reference

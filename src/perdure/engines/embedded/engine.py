@@ -19,7 +19,7 @@ from perdure.engines.embedded.messages.ports import MessageTargets
 from perdure.engines.embedded.outbox import Outbox
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.embedded.recovery import InstanceRecovery, ProcessRecovery
-from perdure.engines.instance_carrier import MARK, PLATFORM, InstanceCarriers
+from perdure.engines.instance_carrier import InstanceCarriers, is_marked
 from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
@@ -78,7 +78,7 @@ class EmbeddedEngine:
     async def open(self) -> None:
         """Refuse from now on what an engine outside carries, in a store that was once opened with one."""
         instances = self.instances
-        if await instances.store.message(PLATFORM, MARK) is not None:
+        if await is_marked(instances.store):
             carriers = InstanceCarriers(instances.kernel, instances.store)
             instances.reader.carry(ForeignInstances(instances.kernel, carriers))
 

@@ -14,10 +14,11 @@ from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.commands import Cancel, Migrate, RaiseIncident, RecordJob, StartInstance
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.state import ENDED
+from perdure.engines.decided_elsewhere import changed_record
 from perdure.engines.embedded.foreign_instances import tell_outcome
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.instance_carrier import InstanceCarriers
-from perdure.engines.temporal.dispatch_rows import DispatchRows, Staged, changed_record, start_name
+from perdure.engines.temporal.dispatch_rows import DispatchRows, Staged, start_name
 from perdure.engines.temporal.journal_follower import CARRIER, JournalFollower
 from perdure.engines.temporal.wire import Dispatch, Reply
 from perdure.engines.temporal.workflow_client import WorkflowClient, WorkflowGone

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
 from perdure.bpmn.machine.commands import Command
 from perdure.engines.embedded.ports import EngineStore
 from perdure.journal import Origin
-from perdure.kernel.ports import PENDING, Attachments, Conflict, EntityWrite, InboxRow, Unit
+from perdure.kernel.ports import PENDING, Attachments, Conflict, InboxRow, Unit
 from perdure.sources import Id, Sources, id_text
 
 DISPATCH = "dispatch"
@@ -82,28 +80,3 @@ class DispatchRows:
         """Settle a dispatch that led to nothing."""
         unit = Unit(tenant, None, attachments=[Attachments(dispatched=(tenant, name))], at=self._sources.now())
         await self._store.commit(unit)
-
-
-async def changed_record(store: EngineStore, tenant: str, entities: Sequence[EntityWrite]) -> Conflict | None:
-    """The first record that somebody changed since it was read; none when all are as they were."""
-    for write in entities:
-        found = await store.read_entity(tenant, write.entity, write.key)
-        if (found.version if found is not None else 0) != write.expected:
-            return Conflict("entity", f"{write.entity}/{write.key}")
-    return None
-
-
-async def rebased(store: EngineStore, tenant: str, entities: Sequence[EntityWrite]) -> list[EntityWrite]:
-    """Changes of records onto the records as they are now: a decision that was taken is appended whole."""
-    made = []
-    for write in entities:
-        found = await store.read_entity(tenant, write.entity, write.key)
-        made.append(write._replace(expected=found.version if found is not None else 0))
-    return made
-
-
-def without_rows(brought: Attachments) -> Attachments:
-    """Attachments without what met a conflict: a decision is appended whoever holds its keys."""
-    return Attachments(
-        payloads=brought.payloads, settles=brought.settles, dispatched=brought.dispatched, entities=brought.entities
-    )  # fmt: skip

@@ -9,8 +9,9 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE
+from perdure.engines.decided_elsewhere import rebased, without_rows
 from perdure.engines.embedded.ports import EngineStore
-from perdure.engines.temporal.dispatch_rows import DispatchRows, rebased, without_rows
+from perdure.engines.temporal.dispatch_rows import DispatchRows
 from perdure.engines.temporal.wire import Made
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin, SourcePosition

@@ -19,6 +19,8 @@ LOOK_SECONDS = 0.005
 MAX_LOOKS = 6_000
 MAX_STEPS = 2_000
 MAX_JOBS = 1_000
+CARRIERS_WORK = frozenset({"dispatch", "camunda_dispatch", "camunda_fact"})
+"""Kinds of inbox rows that stand for work between a carrier and our journal."""
 
 
 class CarrierTime(Protocol):
@@ -91,7 +93,7 @@ class CarriedTime:
             return True
         if any(task not in self._clock.asleep for task in conductor.tasks()):
             return True
-        return any(kind == "dispatch" for _, _, _, kind, _ in await store.pending_messages(0, 50))
+        return any(kind in CARRIERS_WORK for _, _, _, kind, _ in await store.pending_messages(0, 50))
 
     async def advance_to(self, target: Micros) -> None:
         """Let time pass; everything due on the way happens in its order."""

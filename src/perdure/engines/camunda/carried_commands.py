@@ -1,0 +1,484 @@
+"""Carried commands: a command is decided for the instance as our journal has it, asked of Camunda, and then appended.
+
+| command | what happens |
+|---|---|
+| it moves a token in Camunda | its requests are kept and sent, one dispatch of it at a time; then it is appended |
+| it moves none (leases, notes, halves of answers) | it is appended |
+| a fact from Camunda's log | it is appended under its place in that log |
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+import msgspec
+
+from perdure.bpmn.machine import commands as c
+from perdure.bpmn.machine import journal_entries as e
+from perdure.bpmn.machine.aggregate_ids import INSTANCE
+from perdure.bpmn.machine.instance_machine import InstanceMachine
+from perdure.bpmn.machine.jobs import UNCAUGHT
+from perdure.bpmn.machine.state import ENDED, Instance
+from perdure.engines.camunda.definition_deployment import DefinitionDeployment
+from perdure.engines.camunda.dispatch_rows import CARRIER, DispatchRows, Staged, name_of, source_of
+from perdure.engines.camunda.engine_requests import first_variables
+from perdure.engines.camunda.exported_records import Fact
+from perdure.engines.camunda.instance_turns import LOOK, RACE_SECONDS, InstanceTurns
+from perdure.engines.camunda.key_rows import PREFIX, KeyRows, row_of
+from perdure.engines.camunda.request_preparation import RequestPreparation
+from perdure.engines.camunda.rest_client import Gone, Refused, RestClient, WrongState
+from perdure.engines.camunda.wire import Request, instance_key, number
+from perdure.engines.decided_elsewhere import changed_record, rebased, without_rows
+from perdure.engines.embedded.foreign_instances import tell_outcome
+from perdure.engines.embedded.ports import EngineStore
+from perdure.engines.instance_carrier import InstanceCarriers
+from perdure.errors import EngineUnavailableError, InvariantBroken, RejectedError, Rejection
+from perdure.journal import NO_ROWS, Decision, Origin, SourcePosition, Written, genesis
+from perdure.kernel.decider import Settled
+from perdure.kernel.kernel import Aggregate, Answer, Kernel, Preparation, Prepared
+from perdure.kernel.ports import Attachments, Conflict
+from perdure.processes.instance_reader import InstanceReader
+from perdure.sources import SECOND, Id, Sources, id_text
+
+MAX_LOOKS = 64
+MAX_REBASED = 64
+MAX_PAUSE = 10 * SECOND
+STOP_SECONDS = 5.0
+LOCAL = (
+    c.LeaseJob, c.NoteFailedCorrelation, c.Erase, c.FireTimer, c.EndCall, c.Escalate,
+)  # fmt: skip
+"""Commands that move no token in Camunda, or that it has moved already."""
+REFUSED = (c.Suspend, c.Resume, c.Modify)
+log = logging.getLogger("perdure")
+
+
+class CarriedCommands:
+    """The way of commands to instances; those that Camunda does not carry go to the kernel."""
+
+    def __init__(
+        self, reader: InstanceReader, store: EngineStore, rows: DispatchRows, keys: KeyRows,
+        deployment: DefinitionDeployment, client: RestClient, sources: Sources, waits: Sources,
+    ) -> None:  # fmt: skip
+        kernel: Kernel = reader.kernel
+        self._kernel = kernel
+        self._reader = reader
+        self._store = store
+        self._rows = rows
+        self.keys = keys
+        self._deployment = deployment
+        self._client = client
+        self._sources = sources
+        self._waits = waits
+        self._carriers = InstanceCarriers(kernel, store)
+        self._turns = InstanceTurns(waits)
+        self._requests = RequestPreparation(reader, keys, deployment, self._turns, waits)
+        self._tasks: set[asyncio.Task[None]] = set()
+        machine = kernel.machine(INSTANCE)
+        assert isinstance(machine, InstanceMachine)
+        self._machine = machine
+        self.under_way: set[str] = set()
+        """Names of dispatches that this process is sending."""
+
+    # --- the port ------------------------------------------------------------------------------------------------
+
+    async def start(self, kind: str, id: Id, origin: Origin, prepared: Prepared) -> Answer:
+        async with self.turn(id):
+            return await self._start(id, origin, prepared)
+
+    def begin(self, kind: str, id: Id, origin: Origin, prepared: Prepared, told: Settled) -> None:
+        self._spawn(self.start(kind, id, origin, prepared), told)
+
+    async def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
+        if not await self.is_carried(id):
+            return await self._kernel.ask(kind, id, origin, prepare)
+        async with self.turn(id):
+            return await self._ask(id, origin, prepare)
+
+    def put(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared, told: Settled) -> None:
+        self._spawn(self.ask(kind, id, origin, prepare), told)
+
+    def turn(self, id: Id) -> asyncio.Lock:
+        return self._turns.of(id)
+
+    def _spawn(self, asked: Coroutine[Any, Any, Answer], told: Settled) -> None:
+        task = asyncio.create_task(tell_outcome(asked, told))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def drain(self) -> None:
+        """Wait until nothing that was put is under way."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def stop(self) -> None:
+        """The same, a bounded time; dispatches that are left are sent again by whoever opens the store next."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
+            for each in late:
+                each.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    async def is_carried(self, id: Id) -> bool:
+        """Whether Camunda carries an instance; one of another engine outside is refused."""
+        carrier = await self._carriers.of(id)
+        if carrier in ("", CARRIER):
+            return bool(carrier)
+        fact = f"the engine '{carrier}' carries it, and this process was opened with another"
+        hint = "Open the store with the engine that it was started with."
+        raise RejectedError(Rejection("wrong_state", "ask", "instance", id_text(id), fact, hint))
+
+    # --- starting ------------------------------------------------------------------------------------------------
+
+    async def _start(self, id: Id, origin: Origin, prepared: Prepared) -> Answer:
+        command, brought = _without_worker(prepared.command), prepared.attachments or Attachments()
+        if await self._store.load(id) is not None:
+            return _begun(id)
+        self._check_tenant(command, origin)
+        decision = self._machine.play(id, None, command, origin, self._sources.now(), 0.5)
+        if isinstance(decision, Rejection):
+            raise RejectedError(decision)
+        payload = self._requests.payload(id, command.head, brought)
+        assert payload is not None
+        first = next(entry for entry in decision.entries if isinstance(entry, e.InstanceStarted))
+        request = Request("POST", "/process-instances", {"variables": first_variables(first.flags, payload)})
+        staged = Staged(id, 1, origin, command, brought, (request,))
+        if await self._rows.write(staged, payload.hash):
+            return await self._send_start(staged)
+        known = await self._rows.read(origin.tenant, name_of(id, 1))
+        if known is not None:
+            await self._send_start(known)
+        return _begun(id)
+
+    def _check_tenant(self, command: c.StartInstance, origin: Origin) -> None:
+        ours = self._client.address.tenant
+        if origin.tenant != ours:
+            fact = f"the engine carries tenant '{ours}' only, and this is '{origin.tenant}'"
+            hint = "Names and keys of messages are one space in Camunda: give each tenant a cluster of its own."
+            raise RejectedError(Rejection("blocked", "start", "process", command.process, fact, hint))
+
+    async def _send_start(self, staged: Staged) -> Answer:
+        """Begin the process instance, bind it to ours, and append: whoever is bound first counts, others are twins."""
+        id, command = Id(staged.instance), staged.command
+        assert isinstance(command, c.StartInstance)
+        bound = await self.keys.key_of(id)
+        if not bound:
+            definition = await self._deployment.key(command.process, command.definition, staged.origin.tenant)
+            request = staged.requests[0]
+            body = {**request.body, "processDefinitionKey": number(definition)}
+            made = instance_key(await self._sent_start(Request(request.method, request.path, body), command))
+            bound = await self.keys.bind(id, made)
+            if bound != made:
+                await self.cancel_twin(made)
+        if await self._store.load(id) is not None:
+            await self._rows.drop(staged.origin.tenant, id, 1)
+            return _begun(id)
+        staged.brought.dispatched = (staged.origin.tenant, name_of(id, 1))
+        answer = await self._append_first(id, staged.origin, command, staged.brought)
+        if answer.conflict is None:
+            self._carriers.remember(id, CARRIER)
+            self._rows.done(id, 1)
+        return answer
+
+    async def _sent_start(self, request: Request, command: c.StartInstance) -> dict[str, Any]:
+        try:
+            return await self._client.send(request)
+        except (Gone, WrongState, Refused) as error:
+            fact = f"Camunda refuses it: {error}"
+            raise RejectedError(Rejection("invalid", "start", "process", command.process, fact)) from error
+
+    async def cancel_twin(self, key: str) -> None:
+        """A process instance that another one stands for already: it does nothing."""
+        log.warning("Process instance %s is a second one for the same start, and is cancelled.", key)
+        try:
+            await self._client.send(Request("POST", f"/process-instances/{key}/cancellation", {}))
+        except (Gone, WrongState):
+            return
+
+    async def _append_first(self, id: Id, origin: Origin, command: Any, brought: Attachments) -> Answer:
+        empty = Aggregate(id, origin.tenant, INSTANCE, 0, None, genesis(origin.tenant, INSTANCE, id), NO_ROWS)
+        made = self._sourced(empty, origin, command, brought, source_of(1), 0)
+        assert isinstance(made, Prepared)
+        return await self._kernel.start(INSTANCE, id, origin, made)
+
+    # --- asking --------------------------------------------------------------------------------------------------
+
+    async def _ask(self, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
+        for _ in range(MAX_LOOKS):
+            current = await self._kernel.read(id, origin)
+            if current.state.status in ENDED:
+                return await self._kernel.ask(INSTANCE, id, origin, prepare)
+            prepared = prepare if isinstance(prepare, Prepared) else prepare(current)
+            if isinstance(prepared, Rejection):
+                raise RejectedError(prepared)
+            answer = await self._tried(current, origin, prepared)
+            if answer is not None:
+                return answer
+        raise InvariantBroken("ask", "instance", id_text(id), f"it changed {MAX_LOOKS} times meanwhile")
+
+    async def _tried(self, current: Aggregate, origin: Origin, prepared: Prepared) -> Answer | None:
+        """Decide a command and have Camunda do it; None when the instance has moved on."""
+        id, command, brought = current.id, _without_worker(prepared.command), prepared.attachments
+        if isinstance(command, LOCAL):
+            return await self._kernel.ask(INSTANCE, id, origin, Prepared(command, brought, due=prepared.due))
+        if isinstance(command, REFUSED):
+            fact = f"its engine cannot {type(command).__name__.lower()}"
+            raise RejectedError(Rejection("blocked", "ask", "instance", id_text(id), fact))
+        if brought is not None and (conflict := await self._conflict(origin.tenant, brought)) is not None:
+            return Answer(current, "conflict", (), conflict)
+        command, decision = self._decided(current, command, origin)
+        requests = await self._requests.of(current, command, decision, brought)
+        if not requests:
+            return await self._kernel.ask(INSTANCE, id, origin, Prepared(command, brought))
+        if not await self._is_our_turn(id, origin):
+            return None
+        return await self._dispatched(current, origin, command, brought or Attachments(), requests)
+
+    def _decided(self, current: Aggregate, command: Any, origin: Origin) -> tuple[Any, Decision]:
+        """What the machine makes of a command; Camunda undoes a whole instance for nobody, so a person is asked."""
+        decision = self._played(current, command, origin)
+        if any(isinstance(entry, e.CompensationStarted) for entry in decision.entries):
+            if not isinstance(command, c.RecordJob):
+                fact = "its engine cannot compensate a whole instance"
+                raise RejectedError(Rejection("blocked", "ask", "instance", id_text(current.id), fact))
+            command = _as_incident(current.state, command)
+            decision = self._played(current, command, origin)
+        return command, decision
+
+    def _played(self, current: Aggregate, command: Any, origin: Origin) -> Decision:
+        now, chance = self._sources.now(), self._sources.random()
+        decision = self._machine.play(current.id, current.state, command, origin, now, chance)
+        if isinstance(decision, Rejection):
+            raise RejectedError(decision)
+        return decision
+
+    async def _conflict(self, tenant: str, brought: Attachments) -> Conflict | None:
+        """The conflict that the commit would meet: Camunda must not do what cannot be appended whole."""
+        row = brought.inbox
+        if row is not None and (known := await self._store.message(tenant, row.message_id)) is not None:
+            return Conflict("inbox", row.message_id, known.aggregate)
+        return await changed_record(self._store, tenant, brought.entities)
+
+    async def _is_our_turn(self, id: Id, origin: Origin) -> bool:
+        """Whether no dispatch of the instance is open; one that a process left behind is sent first."""
+        next_number = await self._rows.next_number(id, origin.tenant)
+        staged = await self._rows.read(origin.tenant, name_of(id, next_number))
+        if staged is None:
+            return True
+        if name_of(id, next_number) in self.under_way:
+            await self._has_moved(await self._kernel.read(id, origin), LOOK)
+        else:
+            await self._resent(staged)
+        return False
+
+    async def _dispatched(
+        self, current: Aggregate, origin: Origin, command: Any, brought: Attachments, requests: tuple[Request, ...]
+    ) -> Answer | None:
+        id, mine = current.id, await self._rows.next_number(current.id, origin.tenant)
+        staged = Staged(id, mine, origin, command, brought, requests)
+        if not await self._rows.write(staged):
+            self._rows.forget(id)
+            await self._waits.sleep(LOOK)
+            return None
+        return await self._sent(staged, current)
+
+    async def _sent(self, staged: Staged, current: Aggregate, *, is_again: bool = False) -> Answer | None:
+        """Send a dispatch and append its decision; None when Camunda has nothing to do it to any more."""
+        id, origin, name = Id(staged.instance), staged.origin, name_of(Id(staged.instance), staged.number)
+        self.under_way.add(name)
+        try:
+            for at, request in enumerate(staged.requests):
+                await self._insisted(request, staged.command, current, is_again=is_again or at > 0)
+        except Gone as gone:
+            if not isinstance(staged.command, c.RaiseIncident):
+                await self._rows.drop(origin.tenant, id, staged.number)
+                await self._explained(current, gone)
+                return None
+        except (WrongState, Refused) as error:
+            await self._rows.drop(origin.tenant, id, staged.number)
+            is_state = isinstance(error, WrongState)
+            fact = f"Camunda {'has it in another state' if is_state else 'refuses it'}: {error}"
+            raise self._rejected(id, "wrong_state" if is_state else "invalid", fact) from error
+        finally:
+            self.under_way.discard(name)
+        staged.brought.dispatched = (origin.tenant, name)
+        answer = await self.append(id, origin, staged.command, staged.brought, source_of(staged.number))
+        self._rows.done(id, staged.number)
+        return answer
+
+    async def _insisted(self, request: Request, command: Any, current: Aggregate, *, is_again: bool) -> None:
+        """Send. The outcome of a job is sent until somebody answers, because its handler has run; a message until its
+        wait is open in Camunda, which happens a moment after its token has come there."""
+        pause, until = SECOND, self._waits.monotonic() + int(RACE_SECONDS * SECOND)
+        while True:
+            try:
+                await self._client.send(request)
+                return
+            except EngineUnavailableError:
+                if not isinstance(command, c.RecordJob | c.RaiseIncident):
+                    raise
+            except Gone as gone:
+                if request.is_once and (is_again or gone.is_repeated):
+                    return  # it was done when it was sent before
+                if request.is_once or self._waits.monotonic() >= until or await self._has_moved(current, LOOK):
+                    raise
+                continue
+            is_again = True
+            await self._waits.sleep(pause)
+            pause = min(2 * pause, MAX_PAUSE)
+
+    async def _has_moved(self, current: Aggregate, pause: int) -> bool:
+        """Whether the instance has gone on after a pause, in which facts about it may be appended."""
+        await self._turns.away(current.id, pause)
+        return (await self._kernel.read(current.id, Origin(current.tenant))).version != current.version
+
+    async def _explained(self, current: Aggregate, gone: Gone) -> None:
+        """A lost race: what moved the token is told in Camunda's log, and whoever asked is asked again after it."""
+        until = self._waits.monotonic() + int(RACE_SECONDS * SECOND)
+        while self._waits.monotonic() < until:
+            if await self._has_moved(current, LOOK):
+                return
+        raise self._rejected(current.id, "wrong_state", f"Camunda does not have it any more: {gone}")
+
+    def _rejected(self, id: Id, code: Any, fact: str) -> RejectedError:
+        log.warning("Instance %s: %s", id_text(id), fact)
+        hint = "Look at the process instance in Operate; what was asked can be asked again."
+        return RejectedError(Rejection(code, "ask", "instance", id_text(id), fact, hint))
+
+    # --- appending -----------------------------------------------------------------------------------------------
+
+    async def append(
+        self, id: Id, origin: Origin, command: Any, brought: Attachments | None, source: SourcePosition, at: int = 0
+    ) -> Answer:
+        """Append what the machine makes of something that Camunda has done."""
+
+        def prepare(current: Aggregate) -> Prepared | Rejection:
+            return self._sourced(current, origin, command, brought, source, at)
+
+        answer = await self._kernel.ask(INSTANCE, id, origin, prepare)
+        for _ in range(MAX_REBASED):
+            if answer.conflict is None or brought is None:
+                break
+            if answer.conflict.what == "entity":
+                brought.entities = await rebased(self._store, origin.tenant, brought.entities)
+            else:
+                brought = without_rows(brought)
+            answer = await self._kernel.ask(INSTANCE, id, origin, prepare)
+        return answer
+
+    def _sourced(
+        self, current: Aggregate, origin: Origin, command: Any, brought: Attachments | None, source: SourcePosition,
+        at: int,
+    ) -> Prepared | Rejection:  # fmt: skip
+        machine, now = self._machine, max(self._sources.now(), at)
+        decision = machine.play(current.id, current.state, command, origin, now, self._sources.random())
+        if isinstance(decision, Rejection):
+            return decision
+        if not decision.entries:
+            return Prepared(command, brought, decision)
+        record = machine.records.encode_sourced(now, type(command).__name__, origin, tuple(decision.entries), source)
+        state = current.state
+        for entry in decision.entries:
+            state = machine.apply(state, entry)
+        written = Written(machine.encode(state), record, None, True)
+        made = Decision(
+            tuple(decision.entries), decision.answer, decision.keeps, state, refusal=decision.refusal, written=written
+        )  # fmt: skip
+        return Prepared(command, brought, made)
+
+    async def fact(self, id: Id, origin: Origin, command: Any, fact: Fact) -> Answer:
+        """Append what a fact from Camunda's log leads to, once; the caller has the turn."""
+        row = row_of(f"fact/{fact.name}", id_text(id), self._sources.now())
+        brought = Attachments(inbox=row._replace(tenant=origin.tenant))
+        source = SourcePosition(CARRIER, fact.partition, fact.position)
+        return await self.append(id, origin, command, brought, source, fact.at * 1000)
+
+    async def is_told(self, fact: Fact, tenant: str) -> bool:
+        """Whether a fact was appended before."""
+        return await self._store.message(tenant, f"{PREFIX}fact/{fact.name}") is not None
+
+    async def has_open(self, id: Id, origin: Origin) -> bool:
+        """Whether a dispatch of an instance is open: asked of Camunda, and not appended yet."""
+        number = await self._rows.next_number(id, origin.tenant)
+        return await self._rows.is_open(origin.tenant, name_of(id, number))
+
+    async def resolved_there(self, id: Id, origin: Origin, node: int) -> None:
+        """An incident that is open here was resolved in Camunda: its job has come again."""
+        command = c.RetryIncident(node=node, reason="resolved in Camunda")
+        async with self.turn(id):
+            await self._kernel.ask(INSTANCE, id, origin, Prepared(command))
+
+    # --- recovery ------------------------------------------------------------------------------------------------
+
+    async def is_over(self, id: Id, origin: Origin) -> bool:
+        """Whether nothing comes any more of a start that was given up; what began meanwhile is cancelled there."""
+        name = name_of(id, 1)
+        if not await self._rows.is_open(origin.tenant, name):
+            return True
+        async with self.turn(id):
+            if bound := await self.keys.key_of(id):
+                await self.cancel_twin(bound)
+            await self._rows.drop(origin.tenant, id, 1)
+        return True
+
+    async def is_given_up(self, id: Id, origin: Origin) -> bool:
+        """Whether an instance was never begun here, and will not be: its step gave up before Camunda answered."""
+        if await self._store.load(id) is not None or await self._rows.is_open(origin.tenant, name_of(id, 1)):
+            return False
+        return await self._store.load(id) is None
+
+    async def resend(self, tenant: str, name: str) -> bool:
+        """Send a dispatch again that a process left behind; True when it is over."""
+        staged = await self._rows.read(tenant, name)
+        if staged is None:
+            return True
+        if isinstance(staged.command, c.StartInstance) and staged.brought.settles is not None:
+            return False  # the notice that asked for it sends it, or gives it up
+        id = Id(staged.instance)
+        if self.turn(id).locked() or name in self.under_way:
+            return False
+        async with self.turn(id):
+            staged = await self._rows.read(tenant, name)
+            if staged is not None and name not in self.under_way:
+                await self._resent(staged)
+            return True
+
+    async def _resent(self, staged: Staged) -> None:
+        id = Id(staged.instance)
+        try:
+            if isinstance(staged.command, c.StartInstance):
+                await self._send_start(staged)
+                return
+            current = await self._kernel.read(id, staged.origin)
+            await self._sent(staged, current, is_again=True)
+        except RejectedError as error:
+            log.warning("A dispatch that was left behind led to nothing: %s", error)
+            if await self._rows.is_open(staged.origin.tenant, name_of(id, staged.number)):
+                await self._rows.drop(staged.origin.tenant, id, staged.number)
+
+
+def _begun(id: Id) -> Answer:
+    return Answer(None, "conflict", (), Conflict("idempotency", id_text(id), id))
+
+
+def _without_worker(command: Any) -> Any:
+    """Jobs come from Camunda: no command but a lease begins one in the same decision."""
+    if isinstance(command, c.LeaseJob) or not getattr(command, "worker", 0):
+        return command
+    return msgspec.structs.replace(command, worker=0)
+
+
+def _as_incident(state: Instance, command: c.RecordJob) -> c.RaiseIncident:
+    """A business error that nothing catches: the embedded engine would undo the instance, Camunda cannot."""
+    node = state.nodes[command.node]
+    failure = command.outcome.failure if isinstance(command.outcome, c.JobFault) else None
+    words = f"'{failure.code}': {failure.message}" if failure is not None else "an error"
+    text = (
+        f"The business error {words} of '{node.element}' is caught by no event, and Camunda does not undo what was "
+        "done before it. Model a boundary error event, or resolve it by hand."
+    )
+    return c.RaiseIncident(
+        node=command.node, code=UNCAUGHT, text=text, attempt=command.attempt, job_worker=command.job_worker
+    )

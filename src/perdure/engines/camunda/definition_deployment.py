@@ -1,0 +1,46 @@
+"""Deployment of definitions: each is sent to Camunda once, by its content, and its key there is kept."""
+
+from __future__ import annotations
+
+from perdure.bpmn.machine.deployed_process import Deployed
+from perdure.engines.camunda.carried_model import carried_xml
+from perdure.engines.camunda.key_rows import KeyRows
+from perdure.engines.camunda.rest_client import Gone, Refused, RestClient, WrongState
+from perdure.engines.camunda.wire import definition_keys
+from perdure.errors import DefinitionError, InvariantBroken, Problem
+from perdure.payload import digest
+from perdure.processes.definitions import Definitions
+
+
+class DefinitionDeployment:
+    """Camunda counts versions by itself; ours are pinned by the key."""
+
+    def __init__(self, definitions: Definitions, keys: KeyRows, client: RestClient) -> None:
+        self._definitions = definitions
+        self._keys = keys
+        self._client = client
+
+    async def key(self, process: str, hash: bytes, tenant: str) -> str:
+        """The key of a definition in Camunda; sent there when it never was."""
+        definition = await self._definitions.load(process, hash, tenant)
+        return await self.send(definition.deployed)
+
+    async def send(self, deployed: Deployed) -> str:
+        """Deploy; DefinitionError with Camunda's words when it refuses the process."""
+        process = deployed.process.id
+        xml = carried_xml(deployed, self._client.address)
+        content = digest(xml.encode()).hex()
+        name = f"definition/{self._client.address.target}/{content}"
+        if known := await self._keys.read(name):
+            return known
+        try:
+            answer = await self._client.deploy(f"{process}-{content[:12]}.bpmn", xml)
+        except (Gone, WrongState, Refused) as error:
+            problem = Problem("camunda.refused", "", 0, 0, process, f"Camunda refuses it: {error}", "")
+            raise DefinitionError([problem]) from error
+        key = definition_keys(answer).get(process, "")
+        if not key:
+            raise InvariantBroken("deploy", "process", process, "Camunda's answer names no definition of it")
+        if not await self._keys.write((name, key)):
+            return await self._keys.read(name)
+        return key

@@ -1,0 +1,289 @@
+"""Fact delivery: what Camunda's log tells of instances is kept, and appended to their journals in its order.
+
+| fact | when it is news here | otherwise |
+|---|---|---|
+| a timer fired | `FireTimer`, by Camunda's clock | its watch is gone: nothing |
+| a user task has a key | the key is kept | |
+| a user task was assigned, or completed | claimed; completed by whoever did, without data | it was done from here |
+| an incident was created | its key is kept; raised here when only Camunda knows of it | |
+| an incident was resolved | retried here | it was resolved from here |
+| the process was terminated | cancelled | it was cancelled from here |
+| the process completed | nothing: what led there was told before | |
+
+A fact that nothing here explains is waited with: what precedes it may be on its way. After the deadline it is set aside,
+and where the instance cannot go on without it an incident says so.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from typing import Any, assert_never
+
+import msgspec
+
+from perdure.bpmn.machine import commands as c
+from perdure.bpmn.machine.state import ENDED, ROOT, Instance, Node
+from perdure.engines.camunda.carried_commands import CarriedCommands
+from perdure.engines.camunda.exported_records import Fact, Place, facts_of, read_bulk
+from perdure.engines.camunda.instance_turns import LOOK
+from perdure.engines.camunda.key_rows import PLATFORM, PREFIX, KeyRows
+from perdure.engines.embedded.ports import EngineStore
+from perdure.errors import EngineUnavailableError, PerdureError, RejectedError
+from perdure.human_tasks import Person
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate, Kernel
+from perdure.kernel.ports import PENDING, Attachments, InboxRow, Unit
+from perdure.sources import SECOND, Id, Sources, id_text
+
+FACT = "camunda_fact"
+"""The kind of the inbox rows."""
+TOLD = f"{PREFIX}told/"
+DEADLINE_SECONDS = 30.0
+TASKLIST = "camunda-tasklist"
+log = logging.getLogger("perdure")
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Fact).decode
+
+
+class FactDelivery:
+    """One per process; the facts of an instance are appended in turn."""
+
+    def __init__(
+        self, commands: CarriedCommands, keys: KeyRows, kernel: Kernel, store: EngineStore, tenant: str,
+        sources: Sources, waits: Sources,
+    ) -> None:  # fmt: skip
+        self._commands = commands
+        self._keys = keys
+        self._kernel = kernel
+        self._store = store
+        self._tenant = tenant
+        self._sources = sources
+        self._waits = waits
+        self.place = Place()
+        self._queues: dict[str, list[Fact]] = defaultdict(list)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    # --- keeping -------------------------------------------------------------------------------------------------
+
+    async def keep(self, body: bytes) -> None:
+        """Keep the facts of a bulk request durably, then begin to append them."""
+        records = read_bulk(body)
+        facts = facts_of(records, self.place)
+        for fact in facts:
+            await self._kept(fact)
+        for record in records:
+            self.place.reach(int(record.get("partitionId") or 0), int(record.get("position") or 0))
+        for fact in facts:
+            self._enqueue(fact)
+
+    async def _kept(self, fact: Fact) -> None:
+        """One row a fact; one that is there is known."""
+        now = self._sources.now()
+        row = InboxRow(
+            PLATFORM, f"{TOLD}{fact.name}", FACT, fact.instance, now, PENDING, "", None, _encode(fact)
+        )  # fmt: skip
+        await self._store.commit(Unit(PLATFORM, None, attachments=[Attachments(inbox=row)], at=now))
+
+    async def deliver(self, tenant: str, message_id: str, kind: str, aggregate: Id) -> bool:
+        """Go on with a fact that a process left behind."""
+        message = await self._store.message(tenant, message_id)
+        if message is None or message.status != PENDING or message.body is None:
+            return True
+        fact = _decode(message.body)
+        if fact.instance in self._tasks:
+            return False
+        self._enqueue(fact)
+        return False
+
+    def _enqueue(self, fact: Fact) -> None:
+        queue = self._queues[fact.instance]
+        if fact not in queue:
+            queue.append(fact)
+            queue.sort(key=lambda each: each.position)
+        if fact.instance not in self._tasks:
+            self._tasks[fact.instance] = asyncio.create_task(self._append_all(fact.instance))
+
+    async def close(self) -> None:
+        for each in self._tasks.values():
+            each.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    async def drain(self) -> None:
+        """Wait until every fact that was heard is appended."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    # --- appending -----------------------------------------------------------------------------------------------
+
+    async def _append_all(self, instance: str) -> None:
+        queue = self._queues[instance]
+        try:
+            while queue:
+                fact = queue[0]
+                if not await self._append(fact):
+                    return  # the store is out of reach: upkeep brings it again
+                queue.remove(fact)
+        except Exception:
+            log.exception("What Camunda told of process instance %s cannot be appended", instance)
+        finally:
+            self._tasks.pop(instance, None)
+            if not queue:
+                self._queues.pop(instance, None)
+
+    async def _append(self, fact: Fact) -> bool:
+        until = self._waits.monotonic() + int(DEADLINE_SECONDS * SECOND)
+        while True:
+            try:
+                if await self._tried(fact):
+                    break
+                if self._waits.monotonic() >= until:
+                    await self._give_up(fact)
+                    break
+            except EngineUnavailableError:
+                pass
+            except RejectedError as error:
+                log.warning("What Camunda told of process instance %s is set aside: %s", fact.instance, error)
+                break
+            except PerdureError as error:
+                log.warning("%s", error)
+                return False
+            await self._waits.sleep(LOOK)
+        settles = Attachments(settles=(PLATFORM, f"{TOLD}{fact.name}"))
+        await self._store.commit(Unit(PLATFORM, None, attachments=[settles], at=self._sources.now()))
+        return True
+
+    async def _tried(self, fact: Fact) -> bool:
+        """Append a fact; False while what it is about is not there yet."""
+        id = await self._keys.instance_of(fact.instance)
+        if id is None:
+            return False  # its start is about to be bound; one that is none of ours is set aside after the deadline
+        origin = Origin(self._tenant, PLATFORM)
+        async with self._commands.turn(id):
+            try:
+                current = await self._kernel.read(id, origin)
+            except RejectedError:
+                return False
+            if current.state.status in ENDED or await self._commands.is_told(fact, self._tenant):
+                return True
+            return await self._told(current, fact, origin)
+
+    async def _told(self, current: Aggregate, fact: Fact, origin: Origin) -> bool:
+        state: Instance = current.state
+        match fact.kind:
+            case "timer":
+                return await self._timer(current, fact, origin)
+            case "task":
+                return await self._task(current, fact)
+            case "assigned" | "task_done":
+                return await self._acted(current, fact, origin)
+            case "incident":
+                return await self._incident(current, fact, origin)
+            case "resolved":
+                node = await self._incident_node(current, fact)
+                if node is not None and node.incident is not None:
+                    await self._commands.fact(current.id, origin, c.RetryIncident(node=node.number, reason=_IN), fact)
+                return True
+            case "terminated":
+                if await self._is_dispatched(current):
+                    return False
+                command = c.Cancel(reason="cancelled in Camunda", follows=True)
+                await self._commands.fact(current.id, origin, command, fact)
+                return True
+            case "completed":
+                return state.status in ENDED
+            case _:
+                assert_never(fact.kind)
+
+    async def _is_dispatched(self, current: Aggregate) -> bool:
+        """Whether something is asked of Camunda just now that the fact may come from."""
+        return await self._commands.has_open(current.id, Origin(current.tenant))
+
+    async def _timer(self, current: Aggregate, fact: Fact, origin: Origin) -> bool:
+        watches = sorted(current.state.watches.values(), key=lambda each: (each.due, each.number))
+        found = [each for each in watches if each.kind == "timer" and each.event == fact.element and not each.has_come]
+        if not found:
+            return False
+        command = c.FireTimer(number=found[0].number, kind="watch", due=found[0].due)
+        await self._commands.fact(current.id, origin, command, fact)
+        return True
+
+    async def _task(self, current: Aggregate, fact: Fact) -> bool:
+        letters = id_text(current.id)
+        for node in sorted(current.state.nodes.values(), key=lambda each: each.number):
+            if node.kind == "task" and node.element == fact.element:
+                name = f"task/{letters}/{node.number}"
+                known = await self._keys.read(name)
+                if known == fact.key:
+                    return True
+                if not known:
+                    await self._keys.write((name, fact.key), (f"user-task/{fact.key}", f"{letters}/{node.number}"))
+                    return True
+        return False
+
+    async def _acted(self, current: Aggregate, fact: Fact, origin: Origin) -> bool:
+        """Somebody acted in Tasklist, unless it was us: then the task is as it says already."""
+        place = await self._keys.read(f"user-task/{fact.key}")
+        node = current.state.nodes.get(int(place.rpartition("/")[2])) if place else None
+        if not place or await self._is_dispatched(current):
+            return False
+        if node is None or node.task is None or node.kind != "task":
+            return True
+        who = Person(fact.who or TASKLIST, override="in Camunda's Tasklist")
+        command: Any = c.CompleteTask(node=node.number, who=who)
+        if fact.kind == "assigned":
+            holder = node.task.claimed_by or node.task.assignee
+            if holder == fact.who:
+                return True
+            command = c.ReassignTask(node=node.number, who=who, to=fact.who) if fact.who else None
+        if command is not None:
+            await self._commands.fact(current.id, origin, command, fact)
+        return True
+
+    async def _incident_node(self, current: Aggregate, fact: Fact) -> Node | None:
+        """The token that an incident is of: by its job, else the one at the element."""
+        frame = await self._keys.frame_of(fact.job) if fact.job else None
+        nodes: dict[int, Node] = current.state.nodes
+        if frame is not None:
+            return nodes.get(frame.node)
+        found = [node for node in nodes.values() if node.element == fact.element]
+        return found[0] if len(found) == 1 else None
+
+    async def _incident(self, current: Aggregate, fact: Fact, origin: Origin) -> bool:
+        if await self._is_dispatched(current):
+            return False
+        node = await self._incident_node(current, fact)
+        if node is None:
+            return False
+        if node.incident is None:
+            words = f"Camunda has an incident at '{fact.element}': {fact.words}"
+            command = c.RaiseIncident(node=node.number, code="camunda.incident", text=words)
+            answer = await self._commands.fact(current.id, origin, command, fact)
+            state = answer.aggregate.state if answer.aggregate is not None else current.state
+            node = state.nodes.get(node.number)
+        if node is not None and node.incident is not None:
+            name = f"incident/{id_text(current.id)}/{node.number}/{node.incident.opened_at}"
+            await self._keys.write((name, fact.key))
+        return True
+
+    async def _give_up(self, fact: Fact) -> None:
+        """Nothing here explains a fact: where the instance cannot go on like this, a person is told."""
+        id = await self._keys.instance_of(fact.instance)
+        if id is None or fact.kind not in ("timer", "completed"):
+            log.info("What Camunda told of process instance %s is set aside: %s", fact.instance, fact.kind)
+            return
+        words = (
+            f"Camunda's process instance {fact.instance} and this journal differ: there '{fact.kind}' of "
+            f"'{fact.element}' at position {fact.name}. Compare them in Operate, then cancel or resolve by hand."
+        )
+        origin = Origin(self._tenant, PLATFORM)
+        async with self._commands.turn(id):
+            current = await self._kernel.read(id, origin)
+            if current.state.status not in ENDED:
+                command = c.RaiseIncident(node=ROOT, code="camunda.differs", text=words)
+                await self._commands.fact(id, origin, command, fact)
+
+
+_IN = "resolved in Camunda"

@@ -1,0 +1,60 @@
+"""The payload check: what comes with a job is the head of its instance, byte for byte, or one that its token may have.
+
+| the payload | is |
+|---|---|
+| its bytes do not have the hash beside it | altered |
+| its hash is none of the heads that the instance ever had | foreign |
+| a head from before the token came there | stale |
+| a head since then | right: another branch may have gone on meanwhile |
+"""
+
+from __future__ import annotations
+
+from perdure.bpmn.machine import journal_entries as e
+from perdure.bpmn.machine.state import Instance, Node
+from perdure.engines.camunda.wire import ActivatedJob
+from perdure.engines.embedded.instances.instances import Instances
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate
+from perdure.payload import digest, digest_text
+
+
+async def payload_fault(instances: Instances, aggregate: Aggregate, node: Node, job: ActivatedJob) -> str:
+    """Why what came with a job is refused; empty when it is right."""
+    state: Instance = aggregate.state
+    if not job.payload or not job.payload_hash:
+        return _fault(job, "lacks its payload or the hash of it")
+    written = job.payload.encode("utf-8", "surrogateescape")
+    if (actual := digest_text(digest(written))) != job.payload_hash:
+        return _fault(job, f"brought a payload that was altered: it says {job.payload_hash} and is {actual}")
+    if job.payload_hash == digest_text(state.head):
+        return ""
+    origin = Origin(aggregate.tenant)
+    heads, since = _lineage(
+        [entry for told in await instances.history(aggregate.id, origin) for entry in told.entries], node.number
+    )
+    if job.payload_hash not in heads:
+        return _fault(job, f"brought a payload that this instance never had: {job.payload_hash}")
+    last = len(heads) - 1 - heads[::-1].index(job.payload_hash)
+    if last < since:
+        return _fault(job, f"brought a payload from before its token came there: {job.payload_hash}")
+    return ""
+
+
+def _lineage(entries: list[object], number: int) -> tuple[list[str], int]:
+    """Every head in its order, and which of them there was when the job of a token was made."""
+    heads: list[str] = []
+    since = 0
+    for entry in entries:
+        if isinstance(entry, e.InstanceStarted | e.JobCompleted | e.HeadChanged) and entry.head:
+            heads.append(digest_text(entry.head))
+        elif isinstance(entry, e.JobMade) and entry.number == number:
+            since = max(0, len(heads) - 1)
+    return heads, since
+
+
+def _fault(job: ActivatedJob, what: str) -> str:
+    return (
+        f"Camunda's job {job.key} at '{job.element}' {what}. "
+        "Put the right variables back in Operate, then `perdure incidents retry`."
+    )
