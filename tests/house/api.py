@@ -38,6 +38,8 @@ from perdure.app.runbooks.views import PlanDiff, PlannedStepView, PlanView, Runb
 from perdure.app.tasks.tasks import TaskOperations
 from perdure.app.tasks.views import FieldError, RungView, TaskView
 from perdure.app.wait_permissions import WaitPermissions
+from perdure.app.workflows.views import ExecutionView, VariableView, WorkflowView
+from perdure.app.workflows.workflows import Workflows
 from perdure.client.asynchronous.catalogue import VerbDesk
 from perdure.client.asynchronous.client import AsyncClient
 from perdure.client.asynchronous.runbooks import DraftDesk
@@ -54,10 +56,11 @@ VIEWS = (
     MigrationPlan, Move, NewVerb, MatchView, UsageView, Proposal, RunbookView, StepView, PlanView,
     PlannedStepView, PlanDiff, KeyView,
     NewKey, Principal, Page, RunbookRow, InstanceRow, ParkedItem, StuckView, ActionView, DeadLetterItem, FeedItem,
-    Overview, NeedsMe, Stuck, Running, Hour, Waits,
+    Overview, NeedsMe, Stuck, Running, Hour, Waits, WorkflowView, VariableView, ExecutionView,
 )  # fmt: skip
 DESKS = {
     "perdure.processes": Processes, "perdure.instances": InstanceOperations, "perdure.tasks": TaskOperations,
+    "perdure.workflows": Workflows,
     "perdure.runbooks": RunbookOperations, "perdure.access": KeyOperations,
     "perdure.listing": Listing, "perdure.feed": Feed, "perdure.waits": WaitPermissions,
 }  # fmt: skip

@@ -67,6 +67,8 @@ class ContentLink(msgspec.Struct, frozen=True, array_like=True):
     version: int
     principal: str
     expires_at: Micros
+    key: str = ""
+    """The key that was shown for it: once that opens nothing, neither does the link."""
 
 
 class WaitName(msgspec.Struct, frozen=True):

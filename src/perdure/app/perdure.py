@@ -47,6 +47,8 @@ from perdure.app.tasks.task_list import task_list as external_task_list
 from perdure.app.tasks.tasks import TaskOperations
 from perdure.app.wait_permissions import WaitPermissions, letter_of
 from perdure.app.webhooks.dispatch import WebhookDispatcher, with_delivery_verb
+from perdure.app.workflows.project_workflows import ProjectWorkflows
+from perdure.app.workflows.workflows import Workflows
 from perdure.buses.bus_selection import Buses
 from perdure.buses.bus_settings import BusSettings
 from perdure.business_calendar import Calendars
@@ -90,6 +92,7 @@ class Perdure(CallDesk, MessageDesk):
         super().__init__(performer)
         self.processes = Processes(runtime, origin)
         self.instances = InstanceOperations(performer, runtime, origin, self._views)
+        self.workflows = Workflows(runtime, origin, self._views)
         self._runbook_views = RunbookViews(runtime, origin, self._views)
         self.runbooks = RunbookOperations(performer, runtime, origin, self._runbook_views)
         self.tasks = TaskOperations(performer, runtime, origin, self._views, self._runbook_views)
@@ -117,6 +120,7 @@ class Perdure(CallDesk, MessageDesk):
         lifecycles: Sequence[str | Path] | None = None,
         guards: Sequence[GuardKind | str] = (),
         packs: Sequence[str | Path] = (),
+        workflows: Sequence[Any] = (),
         handlers: Sequence[str] | Mapping[str, Any] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -160,6 +164,7 @@ class Perdure(CallDesk, MessageDesk):
         `engine` carries processes: `embedded`, `temporal://host:7233/namespace` or `camunda://host:8080`.
         `channels` are the ways by which documents are asked for. The links that they carry lead to `public_url`, with
         tokens that the secret in `secret_file` signs: the one of the servers.
+        `workflows` are processes written in Python or YAML: themselves, files, or folders of files.
         """
         if hooks is not None:
             hooks.check()
@@ -173,9 +178,9 @@ class Perdure(CallDesk, MessageDesk):
         table = project_guards(guards) if role != "reader" else readable_guards(guards)
         guarded = load_project_lifecycles(definitions, lifecycles, table) if role != "reader" else []
         catalogue = with_workflow_verb(catalogue, bool(guarded))
-        packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
-        # Who runs nothing needs no handlers: looking at a call must not depend on code that may not import.
-        registry = HandlerRegistry.collect(list(packages), catalogue, bound) if role != "reader" else HandlerRegistry()
+        brought = ProjectWorkflows.load(workflows if role != "reader" else ())
+        catalogue = brought.extend(catalogue)
+        registry = brought.handlers(handlers, catalogue) if role != "reader" else HandlerRegistry()
         time = sources or SystemSources()
         runtime = Runtime(
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
@@ -200,8 +205,7 @@ class Perdure(CallDesk, MessageDesk):
         telling = WebhookDispatcher(runtime, runtime.hooks, registry) if tells and role == "worker" else None
         await runtime.start()
         try:
-            await runtime.deploy_models(project, Origin(tenant, principal))
-            await runtime.deploy_lifecycles(guarded, Origin(tenant, principal))
+            await runtime.deploy_project(project, brought, guarded, Origin(tenant, principal))
             if telling is not None:
                 telling.start()
             runtime.open_doors()
@@ -222,7 +226,7 @@ class Perdure(CallDesk, MessageDesk):
             "models": config.models if config.models is not None else default_places(config.definitions),
             "lifecycles": config.lifecycles if config.lifecycles is not None else lifecycle_places(config.definitions),
             "documents": config.documents, "guards": config.guards,
-            "environment": config.environment, "packs": pack_places(config),
+            "environment": config.environment, "packs": pack_places(config), "workflows": config.workflows,
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
             "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,

@@ -84,6 +84,7 @@ from perdure.work.worker_identity import ProcessIdentity
 
 if TYPE_CHECKING:
     from perdure.app.telemetry import CommitObserver
+    from perdure.app.workflows.project_workflows import ProjectWorkflows
     from perdure.telemetry.metrics import Metrics
 
 Role = Literal["worker", "caller", "reader"]
@@ -318,6 +319,21 @@ class Runtime:
         self.definitions.find_model = models.finder(self.engine)
         if self.role != "reader":
             await models.deploy(self.engine, origin)
+
+    async def deploy_project(
+        self, models: ProjectModels, workflows: ProjectWorkflows, lifecycles: Sequence[LifecycleFile], origin: Origin
+    ) -> None:
+        """Deploy what a project brings along and the store does not have."""
+        await self.deploy_models(models, origin)
+        await self.deploy_workflows(workflows, origin)
+        await self.deploy_lifecycles(lifecycles, origin)
+
+    async def deploy_workflows(self, workflows: ProjectWorkflows, origin: Origin) -> None:
+        """Deploy every version of a project's workflows; other tenants get them when they call."""
+        if not workflows.compiled or self.role == "reader":
+            return
+        self.definitions.find_model = workflows.finder(self, self.definitions.find_model)
+        await workflows.deploy(self, origin)
 
     async def deploy_lifecycles(self, files: Sequence[LifecycleFile], origin: Origin) -> None:
         """Deploy the lifecycles of a project that the store does not have; other tenants get them when they ask."""

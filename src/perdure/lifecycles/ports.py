@@ -28,6 +28,8 @@ class QueuedResult(NamedTuple):
     tenant: str
     tries: int
     fields: dict[str, Any]
+    fault: str = ""
+    """Why it cannot be a result, where only its beginning was read."""
 
 
 class ResultQueue(Protocol):

@@ -9,6 +9,7 @@ import msgspec
 
 from perdure.bpmn.machine.result_paths import place_of
 from perdure.bpmn.machine.state import Node
+from perdure.bpmn.task_properties import BODY, LABELS
 from perdure.errors import RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import copied
@@ -16,7 +17,9 @@ from perdure.processes.instance_reader import InstanceReader
 from perdure.processes.known_values import Asked, replaceable, still_known
 from perdure.processes.payload_merge import seen_from
 from perdure.processes.verb_bindings import INTAKE
+from perdure.sources import id_text
 from perdure.verbs import Catalogue, CompiledSchema, Verb
+from perdure.verbs.text_templates import substitute
 
 SCHEMA = "schema"
 
@@ -29,6 +32,9 @@ class Form(msgspec.Struct, frozen=True):
 
     schema: dict[str, Any] | None = None
     known: dict[str, Any] = {}
+    body: str = ""
+    """What is asked, at length, with the data filled in."""
+    labels: tuple[str, ...] = ()
 
 
 NO_FORM = Form()
@@ -50,8 +56,9 @@ class Forms:
         binding = definition.binding(intake)
         verb = self._catalogue.find(binding.verb, binding.version) if binding is not None else None
         schema = self._asked(properties, node.element, verb)
+        told = await self._told(aggregate, node, properties)
         if schema is None:
-            return NO_FORM
+            return Form(**told)
         asked = Asked(node.element, intake, place_of(aggregate.state, node))
         names = {*schema.get("properties", {}), *(verb.input.properties if verb is not None else ())}
         seen = seen_from(await self._instances.data(aggregate) or {}, asked.place)
@@ -59,7 +66,18 @@ class Forms:
         if known:
             known = still_known(known, await self._instances.load_answers(aggregate, asked))
         own: dict[str, Any] = copied({"schema": _without(schema, known), "known": known})
-        return Form(**own)
+        return Form(**own, **told)
+
+    async def _told(self, aggregate: Aggregate, node: Node, properties: Mapping[str, str]) -> dict[str, Any]:
+        """The body and the labels of a task, as its model has them."""
+        template, labels = properties.get(BODY, ""), properties.get(LABELS, "")
+        if not template and not labels:
+            return {}
+        data = seen_from(await self._instances.data(aggregate) or {}, place_of(aggregate.state, node))
+        state = aggregate.state
+        given = {"instance_id": id_text(aggregate.id), "workflow_id": state.process, **data}
+        body = substitute(template, lambda name: shown(given.get(name)))
+        return {"body": body, "labels": tuple(each.strip() for each in labels.split(",") if each.strip())}
 
     def _asked(self, properties: Mapping[str, str], element: str, verb: Verb | None) -> dict[str, Any] | None:
         if text := properties.get(SCHEMA):
@@ -83,6 +101,17 @@ class Forms:
             return found
         verb = self._catalogue.find(name)
         return verb.definition.input_schema if verb is not None else None
+
+
+def shown(value: Any) -> str:
+    """A value as people read it in a text; a missing one shows as a gap."""
+    if value is None:
+        return "…"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(shown, value)) or "none"
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def declared(verb: Verb, data: dict[str, Any]) -> dict[str, Any]:

@@ -95,30 +95,34 @@ class Waits:
         return (InboxRow(*rows[0][:-1]), bytes(rows[0][-1])) if rows else (None, b"")
 
     async def aggregates(
-        self, tenant: str, kind: str, status: str = "", before: bytes = FROM_THE_NEWEST, most: int = 100
-    ) -> list[AggregateFound]:
+        self, tenant: str, kind: str, status: str = "", before: bytes = FROM_THE_NEWEST, most: int = 100,
+        *, has_damaged: bool = False,
+    ) -> list[AggregateFound]:  # fmt: skip
         """Instances or processes, newest first, those before an id; in one status or in any."""
         query, more = ("list_aggregates_in", {"status": status}) if status else ("list_aggregates", {})
         rows = await self.driver.fetch(query, tenant=tenant, kind=kind, before=before, most=most, **more)
-        return await self._checked(rows)
+        return await self._checked(rows, has_damaged)
 
     async def indexed(
-        self, tenant: str, verb: str, field: str, value: str, before: bytes = FROM_THE_NEWEST, most: int = 100
-    ) -> list[AggregateFound]:
+        self, tenant: str, verb: str, field: str, value: str, before: bytes = FROM_THE_NEWEST, most: int = 100,
+        *, has_damaged: bool = False,
+    ) -> list[AggregateFound]:  # fmt: skip
         """Aggregates found by an index row, newest first, those before an id."""
         rows = await self.driver.fetch(
             "list_indexed", tenant=tenant, verb=verb, field=field, value=value, before=before, most=most
         )
-        return await self._checked(rows)
+        return await self._checked(rows, has_damaged)
 
-    async def _checked(self, rows: list[Row]) -> list[AggregateFound]:
-        """What can be read; what cannot is set aside and missing from the list."""
+    async def _checked(self, rows: list[Row], has_damaged: bool = False) -> list[AggregateFound]:
+        """What can be read; what cannot is set aside and missing from the list, or in it without a state."""
         found = []
         for row in rows:
             try:
                 loaded = checked(row)
             except QuarantinedError as error:
                 await self.quarantine(error)
+                if has_damaged:
+                    found.append(AggregateFound(stored_id(row[0]), str(row[2]), 0, "", 0, b""))
                 continue
             found.append(AggregateFound(loaded.id, loaded.kind, loaded.version, row[4], row[5], loaded.state))
         return found

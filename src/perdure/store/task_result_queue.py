@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from perdure.lifecycles.ports import QueuedResult
@@ -10,6 +11,8 @@ from perdure.store.ports import Driver
 
 FIELDS = ("correlation_id", "verb", "status", "error", "cargo_type", "cargo_ref", "items", "idempotency_key")
 MOST_FORGOTTEN = 1000
+MOST_TEXT, MOST_ITEMS = 4_000, 1024 * 1024
+"""Letters of a field: whoever may insert rows cannot make a worker hold more. The query reads one letter more."""
 
 
 class TaskResultQueue:
@@ -46,4 +49,13 @@ class TaskResultQueue:
 
 
 def _queued(row: tuple[Any, ...]) -> QueuedResult:
-    return QueuedResult(int(row[0]), str(row[1]), int(row[2]), dict(zip(FIELDS, row[3:], strict=True)))
+    fields = dict(zip(FIELDS, row[3:], strict=True))
+    return QueuedResult(int(row[0]), str(row[1]), int(row[2]), fields, next(_too_long(fields), ""))
+
+
+def _too_long(fields: dict[str, Any]) -> Iterator[str]:
+    """What is wrong with a row of which only the beginning was read. An error is cut anyway."""
+    for name, value in fields.items():
+        most = MOST_ITEMS if name == "items" else MOST_TEXT
+        if name != "error" and value is not None and len(value) > most:
+            yield f"{name} has more than {most:,} letters"

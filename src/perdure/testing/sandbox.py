@@ -17,6 +17,7 @@ from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runtime import Runtime
 from perdure.app.task_results.verbs import WorkflowVerbs, with_workflow_verb
 from perdure.app.tasks.task_list import task_list as external_task_list
+from perdure.app.workflows.project_workflows import ProjectWorkflows
 from perdure.business_calendar import Calendars
 from perdure.channels.channel_settings import ChannelSettings
 from perdure.durations import later, parse_span
@@ -31,7 +32,7 @@ from perdure.store.driver_selection import open_driver
 from perdure.store.ports import Driver
 from perdure.store.sqlite.driver import SqliteDriver
 from perdure.testing.virtual_clock import VirtualSources
-from perdure.verbs import Catalogue, HandlerRegistry
+from perdure.verbs import Catalogue
 from perdure.work.worker_identity import ProcessIdentity
 
 MAX_ROUNDS = 10_000
@@ -62,7 +63,7 @@ class Sandbox(Perdure):
             "environment": config.environment, "documents": config.documents, "guards": config.guards,
             "lifecycles": config.lifecycles if config.lifecycles is not None else default_places(config.definitions),
             "calendars": config.calendars, "resolvers": config.resolvers, "task_list": config.task_list,
-            "channels": config.channels,
+            "channels": config.channels, "workflows": config.workflows,
         }  # fmt: skip
         return cls.open(changes.pop("url", "sqlite://"), **{**settings, **changes})
 
@@ -77,6 +78,7 @@ class Sandbox(Perdure):
         documents: Sequence[str | Path] | None = None,
         lifecycles: Sequence[str | Path] | None = None,
         guards: Sequence[GuardKind | str] = (),
+        workflows: Sequence[Any] = (),
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -93,7 +95,7 @@ class Sandbox(Perdure):
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
             url, definitions=definitions, models=models, documents=documents, lifecycles=lifecycles, guards=guards,
-            handlers=handlers, environment=environment, tenant=tenant, principal=principal,
+            workflows=workflows, handlers=handlers, environment=environment, tenant=tenant, principal=principal,
             clock=clock or VirtualSources(seed), driver=driver, resolvers=resolvers, calendars=calendars, blobs=blobs,
             task_list=task_list, channels=channels,
         )  # fmt: skip
@@ -112,6 +114,7 @@ class Sandbox(Perdure):
         documents: Sequence[str | Path] | None = None,
         lifecycles: Sequence[str | Path] | None = None,
         guards: Sequence[GuardKind | str] = (),
+        workflows: Sequence[Any] = (),
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -131,8 +134,9 @@ class Sandbox(Perdure):
         table = project_guards(guards)
         guarded = load_project_lifecycles(definitions, lifecycles, table)
         catalogue = with_workflow_verb(catalogue, bool(guarded))
-        packages, bound = ((), handlers) if isinstance(handlers, Mapping) else (handlers, {})
-        registry = HandlerRegistry.collect(list(packages), catalogue, bound)
+        brought = ProjectWorkflows.load(workflows)
+        catalogue = brought.extend(catalogue)
+        registry = brought.handlers(handlers, catalogue)
         runtime = Runtime(
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True,
             checks=checks, blobs=str(blobs), guards=table, engine=engine,
@@ -145,8 +149,8 @@ class Sandbox(Perdure):
         runtime.channels = OpenChannels(runtime, channels, secret=SECRET, public_url="https://sandbox.test")
         await runtime.start()
         try:
-            await runtime.deploy_models(load_models(definitions, models), Origin(tenant, principal))
-            await runtime.deploy_lifecycles(guarded, Origin(tenant, principal))
+            project = load_models(definitions, models)
+            await runtime.deploy_project(project, brought, guarded, Origin(tenant, principal))
         except BaseException:
             await runtime.stop()
             raise

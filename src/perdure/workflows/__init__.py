@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from perdure.workflows.nodes import Timer as Timer
     from perdure.workflows.nodes import TimerEvent as TimerEvent
     from perdure.workflows.nodes import UserTask as UserTask
+    from perdure.workflows.registry import WorkflowRegistry as WorkflowRegistry
     from perdure.workflows.transaction import WorkflowTransaction as WorkflowTransaction
     from perdure.workflows.workflow import Workflow as Workflow
 
@@ -36,6 +37,7 @@ _HOMES = {
         "MessageEvent", "ParallelGateway", "RetryPolicy", "ScriptTask", "ServiceTask", "SignalEvent", "Timer",
         "TimerEvent", "UserTask",
     ),
+    "registry": ("WorkflowRegistry",),
     "transaction": ("WorkflowTransaction",),
     "workflow": ("Workflow",),
 }  # fmt: skip

@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from perdure.errors import ContractError
 from perdure.verbs.agent_handlers import is_agent
 from perdure.workflows.context import WorkflowAgent, WorkflowContext
 from perdure.workflows.nodes import ServiceTask
@@ -17,8 +18,21 @@ _REST = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 _GIVEN = ("instance_id", "workflow_instance", "agent_id")
 
 
+class Named:
+    """Code by its name alone: a workflow that was read without its code can be drawn, hashed and written, not run."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.__qualname__ = name.rpartition(":")[2]
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise ContractError(f"'{self.name}' was named and not loaded: its workflow was read without its code")
+
+
 def code_name(code: Any) -> str:
     """`module:name` of something that can be found again under it; empty for lambdas and values."""
+    if isinstance(code, Named):
+        return code.name
     named = code if inspect.isroutine(code) or isinstance(code, type) else None
     module, name = getattr(named, "__module__", ""), getattr(named, "__qualname__", "")
     return f"{module}:{name}" if module and name and "<" not in name else ""
@@ -32,6 +46,8 @@ def short_name(code: Any) -> str:
 
 def source_hash(code: Any) -> str:
     """`sha256:` of its source text; of its compiled form where there is none, as at a prompt."""
+    if isinstance(code, Named):
+        return ""
     code = code if inspect.isroutine(code) or isinstance(code, type) else type(code)
     try:
         text = inspect.getsource(code)
@@ -52,6 +68,8 @@ def agent_of(task: ServiceTask) -> tuple[Callable[[WorkflowContext], Any], Any]:
     The callable takes the inputs. Of a class, an instance is made for every attempt.
     """
     agent = task.agent
+    if isinstance(agent, Named):
+        return (lambda context: agent), agent
     if isinstance(agent, type):
         return _of_class(task, agent), agent
     if inspect.isroutine(agent):
@@ -111,6 +129,8 @@ def _first_is_context(function: Any) -> bool:
 def check_timeout(task: ServiceTask) -> None:
     """Only what can be stopped has a time limit: a plain function cannot be."""
     code = getattr(task.agent, task.method, task.agent) if not inspect.isroutine(task.agent) else task.agent
+    if isinstance(task.agent, Named):
+        return
     if task.timeout is not None and not is_agent(task.agent) and not is_coroutine_code(code):
         fact = f"it has a timeout, and '{short_name(code)}' is a plain function, which nothing can stop"
         raise refusal(task.place, "timeout", task.id, fact, "Write it as 'async def', or leave the timeout out.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -26,7 +27,7 @@ from perdure.bpmn.model import (
     Value,
 )
 from perdure.verb_contract import FlagContract
-from perdure.workflows.code import agent_of, code_name
+from perdure.workflows.code import agent_of, code_name, short_name
 from perdure.workflows.handlers import (
     answer_handler,
     context_handler,
@@ -142,8 +143,10 @@ def _undo(parts: Parts, task: ServiceTask, compensation: Callable[..., Any], ver
     type = parts.add_verb(
         task, undo, "compensation", context_handler(compensation, parts.whose, ""), code=compensation, description=name
     )  # fmt: skip
-    parts.put(Event(id=event, position="boundary", attached_to=task.id, triggers=(CompensationTrigger(),)), task)
-    parts.put(Task(id=undo, name=name, kind="service", type=type, is_for_compensation=True), task)
+    own = properties(of=task.id)
+    trigger = CompensationTrigger()
+    parts.put(Event(id=event, position="boundary", attached_to=task.id, triggers=(trigger,), properties=own), task)
+    parts.put(Task(id=undo, name=name, kind="service", type=type, is_for_compensation=True, properties=own), task)
     parts.associations.append(Association(id=f"{event}__{undo}", source=event, target=undo, direction="One"))
     parts.compensation[verb] = type
 
@@ -171,7 +174,8 @@ def _user(parts: Parts, task: UserTask) -> None:
     own |= {"perdure:labels": ", ".join(task.labels)} if task.labels else {}
     own |= {"perdure:fourEyes": "true"} if task.four_eyes else {}
     own |= {"perdure:escalate": f"{sla} {task.escalate_to}"} if task.on_timeout is None and task.escalate_to else {}
-    own |= properties(decision=task.decision_variable)
+    own |= properties(decision=task.decision_variable, form=json.dumps(fields) if task.form is not None else "")
+    own |= properties(on_timeout=task.on_timeout if not isinstance(task.on_timeout, Node) else "")
     parts.put(
         Task(
             id=task.id, name=task.name, kind="user", is_native=True, properties=own, due=Value(sla),
@@ -191,11 +195,13 @@ def _timeout(parts: Parts, task: UserTask, on_timeout: Callable[..., Any], sla: 
         task, step, "timeout", context_handler(on_timeout, parts.whose, task.decision_variable), code=on_timeout,
         description=f"Nobody answered in time: {task.name}", outputs=(task.decision_variable,),
     )  # fmt: skip
-    timer = TimerTrigger("duration", Value(sla))
-    parts.put(Event(id=late, name=f"After {sla}", position="boundary", attached_to=task.id, triggers=(timer,)), task)
-    own = properties(timeout_of=task.id, script=on_timeout)
+    timer, own = TimerTrigger("duration", Value(sla)), properties(of=task.id)
+    name = f"After {sla}"
+    parts.put(
+        Event(id=late, name=name, position="boundary", attached_to=task.id, triggers=(timer,), properties=own), task
+    )  # fmt: skip
     parts.put(Task(id=step, name="Decide without an answer", kind="service", type=verb, properties=own), task)
-    parts.put(Gateway(id=answered, kind="exclusive"), task)
+    parts.put(Gateway(id=answered, kind="exclusive", properties=own), task)
     parts.flow(late, step)
     parts.flow(task.id, answered)
     parts.flow(step, answered)
@@ -229,7 +235,6 @@ def needs_verb(gateway: ExclusiveGateway) -> bool:
 def _choice(parts: Parts, gateway: ExclusiveGateway) -> None:
     is_inclusive = isinstance(gateway, InclusiveGateway)
     default = f"{gateway.id}__{gateway.default_path}" if gateway.default_path else ""
-    own = {}
     if needs_verb(gateway):
         decide = f"{gateway.id}_decide"
         flags = _decided_flags(parts, gateway)
@@ -239,17 +244,26 @@ def _choice(parts: Parts, gateway: ExclusiveGateway) -> None:
             code=code, description=f"Decide: {gateway.name}", flags=flags,
             effects="none",
         )  # fmt: skip
-        parts.put(Task(id=decide, name=f"Decide: {gateway.name}", kind="service", type=verb), gateway)
+        parts.put(
+            Task(
+                id=decide,
+                name=f"Decide: {gateway.name}",
+                kind="service",
+                type=verb,
+                properties=properties(of=gateway.id),
+            ),
+            gateway,
+        )
         parts.flow(decide, gateway.id)
         parts.entries[gateway.id] = decide
-        named = {route: _written(each) for route, each in gateway.conditions.items()}
-        own = {f"workflow:condition:{route}": text for route, text in named.items() if text}
+    own = {f"workflow:condition:{route}": _written(each) for route, each in gateway.conditions.items()}
     kind: GatewayKind = "inclusive" if is_inclusive else "exclusive"
     parts.put(Gateway(id=gateway.id, name=gateway.name, kind=kind, default=default, properties=own), gateway)
 
 
 def _written(condition: Any) -> str:
-    return condition if isinstance(condition, str) else code_name(condition)
+    """A condition as a property: a text, or `code:` and the name of a function."""
+    return condition if isinstance(condition, str) else f"code:{code_name(condition) or short_name(condition)}"
 
 
 def _decided_flags(parts: Parts, gateway: ExclusiveGateway) -> tuple[str, ...]:

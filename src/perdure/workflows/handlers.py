@@ -62,7 +62,10 @@ def service_handler(task: ServiceTask, whose: Whose) -> Any:
             context, method, inputs = begun(call)
             found = await invoked(method, inputs, seconds)
         except Exception as error:
-            raise _failed(error, call, attempts, task, whose, seconds) from error
+            failed = _failed(error, call, attempts, task, whose, seconds)
+            if failed is error:
+                raise
+            raise failed from error
         return ended(call, context, method, found)
 
     def run_plain(call: Call) -> Result:
@@ -70,7 +73,10 @@ def service_handler(task: ServiceTask, whose: Whose) -> Any:
             context, method, inputs = begun(call)
             found = method(inputs)
         except Exception as error:
-            raise _failed(error, call, attempts, task, whose, seconds) from error
+            failed = _failed(error, call, attempts, task, whose, seconds)
+            if failed is error:
+                raise
+            raise failed from error
         return ended(call, context, method, found)
 
     return run if _is_async(task) else run_plain

@@ -63,7 +63,10 @@ class Parts:
             ):
                 continue
             id = f"{node.id}_merge"
-            self.nodes[id], self.places[id] = Gateway(id=id, kind="exclusive"), self.places[node.id]
+            self.nodes[id], self.places[id] = (
+                Gateway(id=id, kind="exclusive", properties=properties(of=node.id)),
+                self.places[node.id],
+            )
             self.flows = [replace(flow, target=id) if flow in incoming else flow for flow in self.flows]
             self.flow(id, node.id)
 

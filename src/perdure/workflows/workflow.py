@@ -216,7 +216,7 @@ class Flow:
             return self
         goes_back = isinstance(items[-1], str) and items[-1] in self._graph.nodes
         last = self._graph.chain(gateway.id, items, place, name)
-        if not goes_back and not isinstance(self._graph.nodes.get(last), EndEvent):
+        if not goes_back and not _is_closed(self._graph.nodes.get(last)):
             self._tips.append((last, ""))
         return self
 
@@ -254,6 +254,11 @@ class Flow:
             self._tips = [(join, "")]
         for source, route in self._tips:
             self._graph.connect(source, target, place, route)
+
+
+def _is_closed(node: Node | None) -> bool:
+    """Whether nothing that comes next follows a node: an end, or a gateway whose ways are said elsewhere."""
+    return isinstance(node, EndEvent | EventBasedGateway) or (isinstance(node, ExclusiveGateway) and bool(node.routes))
 
 
 def _declared(place: Place, variables: Declared | None) -> dict[str, Variable]:

@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from perdure import Transient
 from perdure.app.perdure import Perdure
 from perdure.bpmn.machine.commands import Suspend
+from perdure.bpmn.model import Association, CompensationTrigger, Event
 from perdure.engines.temporal.dispatch_rows import Staged
 from perdure.errors import EngineUnavailableError, PerdureError
 from perdure.journal import Origin
@@ -26,6 +29,7 @@ from perdure.verbs import Call, Result, load_text
 from tests.engines.embedded.process_models import (
     END,
     START,
+    boundary,
     flow,
     fork,
     line,
@@ -42,6 +46,9 @@ verbs:
 - {name: t.one, output_schema: {properties: {one: {type: integer}}}, execution: {kind: sync}}
 - {name: t.two, output_schema: {properties: {two: {type: integer}}}, execution: {kind: sync}}
 - {name: t.flag, contract: {writes_flags: [orch_secret]}, execution: {kind: sync}}
+- name: t.flaky
+  output_schema: {properties: {flaky: {type: integer}}}
+  execution: {kind: sync, retry: {max_attempts: 3, base_delay: PT1S}}
 - {name: t.slow, output_schema: {properties: {slow: {type: string}}}, execution: {kind: sync}}
 - name: t.durable
   input_schema: {properties: {given: {type: integer}}}
@@ -65,7 +72,21 @@ verbs:
   execution: {kind: durable, process: carried, sub_verbs: [t.one], policy: {timeout: P1D, unreachable: {timeout: PT0S}}}
 """
 ORIGIN = Origin("default", "local")
+UNDO = service("undo", "t.two", is_for_compensation=True)
+UNDONE = line(
+    "undone",
+    service("book", "t.one"),
+    user("ask"),
+    Event(id="throw", position="throw", triggers=(CompensationTrigger(),)),
+    more=(boundary("on-book", "book", CompensationTrigger()), UNDO),
+)
+BODY = UNDONE.definitions.processes[0].body
+LINKED = replace(BODY, associations=(Association(id="link", source="on-book", target="undo"),))
 MODELS = [
+    replace(UNDONE, definitions=replace(
+        UNDONE.definitions, processes=(replace(UNDONE.definitions.processes[0], body=LINKED),)
+    )),
+    line("retried", service("try", "t.flaky")),
     line(
         "journey", service("first", "t.one"), pause("sleep", "PT1S"), wait("await", "paid"), user("review"),
         service("last", "t.two"), messages=(message("paid", key="order-1"),),
@@ -136,7 +157,9 @@ class Carried:
     async def complete(self, instance: str, **data: Any) -> str:
         shown = await self._perdure.runtime.instances.read(instance, ORIGIN)
         node = next(node.number for node in shown.state.nodes.values() if node.kind == "task")
-        done = await self._engine.complete_task(instance, node, ORIGIN, data=data, until="end", message_id=f"t-{node}")
+        done = await self._engine.complete_task(
+            instance, node, ORIGIN, data=data, until="end", message_id=f"t-{instance}-{node}"
+        )
         return str(done.state.status)
 
     async def reached(self, instance: str, element: str) -> str:
@@ -211,7 +234,16 @@ def handlers(folder: Path) -> dict[str, Any]:
         ran(call)
         return Result({}, flags={"orch_secret": "violet"})
 
-    return {"t.one": one, "t.two": two, "t.slow": slow, "t.flag": flag}
+    tried: list[str] = []
+
+    async def flaky(call: Call) -> dict[str, int]:
+        ran(call)
+        tried.append(call.idempotency_key)
+        if len(tried) == 1:
+            raise Transient("not yet")
+        return {"flaky": len(tried)}
+
+    return {"t.flaky": flaky, "t.one": one, "t.two": two, "t.slow": slow, "t.flag": flag}
 
 
 def say(answer: Any) -> None:

@@ -31,6 +31,14 @@ def test_a_recorded_history_is_replayed(file: Path) -> None:
     assert replayed(file) == ""
 
 
+def test_there_is_a_history_of_each_shape() -> None:
+    """A retry, a message, a timer, a task, compensation and a run that continues another."""
+    shapes = {"service-and-retry", "message-and-flag", "timer", "user-task", "compensation", "parallel", "continued"}
+    assert shapes <= {file.stem for file in HISTORIES}
+    continued = next(file for file in HISTORIES if file.stem == "continued").read_text("utf-8")
+    assert '"continuedExecutionRunId":' in continued
+
+
 def test_a_history_that_another_workflow_made_is_noticed(tmp_path: Path) -> None:
     history = json.loads(HISTORIES[0].read_text("utf-8"))
     for event in history["events"]:

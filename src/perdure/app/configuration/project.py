@@ -35,7 +35,7 @@ CONFIG_KEYS = frozenset(
     {
         "store", "engine", "definitions", "documents", "models", "lifecycles", "packs", "handlers", "guards",
         "environment", "retention", "seal", "server", "hooks", "telemetry", "secrets", "resolvers", "calendars",
-        "calendar", "blobs", "bus", "channels", "task_list",
+        "calendar", "blobs", "bus", "channels", "task_list", "workflows",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
@@ -55,6 +55,7 @@ class Config(msgspec.Struct, frozen=True):
     definitions: tuple[Path, ...] = ()
     documents: tuple[Path, ...] | None = None
     models: tuple[Path, ...] | None = None
+    workflows: tuple[Path, ...] = ()
     lifecycles: tuple[Path, ...] | None = None
     packs: tuple[Path, ...] | None = None
     handlers: tuple[str, ...] = ()
@@ -107,6 +108,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         definitions=tuple(folder / each for each in fields.texts("definitions")),
         documents=_places(fields, "documents", folder),
         models=_places(fields, "models", folder),
+        workflows=_places(fields, "workflows", folder) or (),
         lifecycles=_places(fields, "lifecycles", folder),
         packs=_places(fields, "packs", folder),
         handlers=fields.texts("handlers"),

@@ -20,6 +20,7 @@ from perdure.app.documents.views import (
     item_view,
 )
 from perdure.app.lists.cursors import Page, cursor_of, place_of
+from perdure.app.quarantine_views import QUARANTINED
 from perdure.blobs.media_types import media_type_of
 from perdure.documents.machine import commands as c
 from perdure.documents.machine.document_machine import DocumentMachine
@@ -113,7 +114,13 @@ class Documents:
         request = _request(type, subject, parent, source, correlation_id, submission)
         if key:
             brought.idempotency = (PREFIX + key, request)
-        return await self._begin(command, brought, key, request)
+        return self._referred(await self._begin(command, brought, key, request), checked)
+
+    def _referred(self, view: DocumentView, checked: Checked | None) -> DocumentView:
+        """The content of a version counts for nobody any more, once a document refers to it."""
+        if checked is not None and (blob := checked.version.blob) is not None:
+            self._runtime.document_duties.allowance.referred(self._origin.tenant, blob.hash)
+        return view
 
     async def _begin(self, command: c.CreateDocument, brought: Attachments, key: str, request: bytes) -> DocumentView:
         id = self._runtime.sources.new_id()
@@ -140,7 +147,7 @@ class Documents:
                 brought.inbox = self._message(key, aggregate.id, "received")
             return Prepared(c.ReceiveVersion(checked.version), brought)
 
-        return await self._ask(aggregate.id, prepare)
+        return self._referred(await self._ask(aggregate.id, prepare), checked)
 
     # --- decided on ----------------------------------------------------------------------------------------------
 
@@ -233,7 +240,12 @@ class Documents:
             most=limit,
         )  # fmt: skip
         following = cursor_of(scope, found[-1].number) if len(found) == limit else None
-        return Page([item_view(each.id, each.row) for each in found], following)
+        return Page([self._item(each.id, item_view(each.id, each.row)) for each in found], following)
+
+    def _item(self, id: Id, item: DocumentItem) -> DocumentItem:
+        """A document in a list; a damaged one says so."""
+        is_damaged = self._store.set_aside.find(id) is not None
+        return msgspec.structs.replace(item, status=QUARANTINED) if is_damaged else item
 
     async def content(self, id: str, version: int | None = None, *, what: str = "data") -> ContentView:
         """The data and the extracted fields of a version. The journal keeps who read them before they are given."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from perdure.access.principal_names import PLATFORM
 from perdure.app.documents.submissions import SubmissionChecks
 from perdure.app.documents.views import CollectedView
+from perdure.blobs.content_allowance import ContentAllowance
 from perdure.blobs.partial_uploads import PartialUploads
 from perdure.documents.machine import commands as c
 from perdure.documents.machine.decisions import HELD_TIME
@@ -39,6 +40,7 @@ class DocumentDuties:
         self._runtime = runtime
         self.submissions = SubmissionChecks(runtime.blobs, self._day_after, self._held_back)
         self.uploads = PartialUploads(runtime.blobs)
+        self.allowance = ContentAllowance(runtime.sources)
         self.checks: VersionChecks | None = None
 
     async def _held_back(self, tenant: str, hash: bytes) -> str:

@@ -26,6 +26,12 @@ class DocumentFacts:
     async def read(self, tenant: str, key: str) -> Any:
         subject, type = fact_parts(key)
         found = await self._lists.find(tenant, subject=subject, type=type, most=MOST)
+        if len(found) == MOST:
+            # Evidence is not hidden by whatever was handed in after it.
+            verified = await self._lists.find(
+                tenant, subject=subject, type=type, status="verified", before=found[-1].number, most=MOST
+            )
+            found = [*found, *verified]
         return {"documents": [self._fact(each) for each in found]}
 
     def _fact(self, found: DocumentFound) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from perdure.app.lifecycles.views import (
     TaskReceipt,
     TransitionAnswer,
 )
+from perdure.app.quarantine_views import QUARANTINED
 from perdure.errors import Problem, RejectedError, Rejection
 from perdure.journal import Origin
 from perdure.journal.facts import fact_kind
@@ -44,7 +45,7 @@ from perdure.lifecycles.ports import FROM_THE_NEWEST
 from perdure.lifecycles.task_results import TaskResult, check_result
 from perdure.moments import iso
 from perdure.payload import digest_text
-from perdure.sources import id_text, parse_id
+from perdure.sources import Id, id_text, parse_id
 from perdure.verbs.definition import same_verb_name
 
 if TYPE_CHECKING:
@@ -73,7 +74,10 @@ class _Wanted(NamedTuple):
     subject: str
     blocker: str
 
-    def fits(self, each: Instance) -> bool:
+    def fits(self, each: Instance | None) -> bool:
+        """What is damaged may be any, but is behind no blocker that is known."""
+        if each is None:
+            return not self.blocker
         return (
             (not self.lifecycle or each.lifecycle == self.lifecycle)
             and (not self.state or each.state == self.state)
@@ -219,27 +223,35 @@ class LifecycleOperations:
             raise RejectedError(Rejection("invalid", "list", "lifecycles", "", fact, "Name the lifecycle as well."))
         place: bytes = parse_id(before, "lifecycle") if before else FROM_THE_NEWEST
         wanted = _Wanted(lifecycle, state, subject, blocker)
-        found: list[tuple[bytes, Instance]] = []
+        found: list[tuple[Id, Instance | None]] = []
         for _ in range(PAGES_LOOKED_AT if blocker else 1):
             rows = await self._rows(wanted, place, limit)
             found += [each for each in rows if wanted.fits(each[1])]
             if len(rows) < limit:
-                return [item_of(*each) for each in found[:limit]], _next(found, limit)
+                return [self._item(*each) for each in found[:limit]], _next(found, limit)
             place = rows[-1][0]
             if len(found) >= limit:
                 break
-        items = [item_of(*each) for each in found[:limit]]
+        items = [self._item(*each) for each in found[:limit]]
         return items, _next(found, limit) or id_text(place)
 
-    async def _rows(self, wanted: _Wanted, place: bytes, limit: int) -> list[tuple[bytes, Instance]]:
+    def _item(self, id: Id, state: Instance | None) -> LifecycleItem:
+        """An instance in a list; a damaged one says so, and hides none of the others."""
+        if state is None:
+            return LifecycleItem(id_text(id), "", 0, "", "", QUARANTINED, "", [], False)
+        item = item_of(id, state)
+        is_damaged = self._runtime.store.set_aside.find(id) is not None
+        return msgspec.structs.replace(item, status=QUARANTINED) if is_damaged else item
+
+    async def _rows(self, wanted: _Wanted, place: bytes, limit: int) -> list[tuple[Id, Instance | None]]:
         store, tenant, lifecycle = self._runtime.store, self._origin.tenant, wanted.lifecycle
         if wanted.subject:
-            rows = await store.indexed(tenant, INDEX, lifecycle, wanted.subject, place, limit)
+            rows = await store.indexed(tenant, INDEX, lifecycle, wanted.subject, place, limit, has_damaged=True)
         else:
             status = status_text(lifecycle, wanted.state) if wanted.state else ""
-            rows = await store.aggregates(tenant, KIND, status, place, limit)
+            rows = await store.aggregates(tenant, KIND, status, place, limit, has_damaged=True)
         machine = self._runtime.machines[KIND]
-        return [(row.id, machine.decode(row.state)) for row in rows]
+        return [(row.id, machine.decode(row.state) if row.state else None) for row in rows]
 
     async def history(self, id: str, after: int, limit: int) -> tuple[list[EntryView], int | None]:
         """Entries of the journal after a record, oldest first; whole records, at least one."""
@@ -335,7 +347,7 @@ class LifecycleOperations:
         return aggregate, (await self._instances.material(aggregate)).definition
 
 
-def _next(found: list[tuple[bytes, Instance]], limit: int) -> str | None:
+def _next(found: list[tuple[Id, Instance | None]], limit: int) -> str | None:
     """The place behind the last one shown where more were found than are shown."""
     return id_text(found[limit - 1][0]) if len(found) > limit else None
 

@@ -29,6 +29,7 @@ from perdure.app.documents.views import (
 from perdure.app.documents.waivers import Waivers
 from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Reached, Request, Route, operation
+from perdure.app.operations.request_content import stored
 from perdure.app.operations.request_fields import ById, Id, Nothing, Number, Paged, Query, Word
 from perdure.app.operations.requests import check_answerer
 from perdure.errors import RejectedError, Rejection
@@ -232,7 +233,7 @@ async def create_document(context: Context, request: CreateDocument) -> Document
 @operation("document.upload", Route("POST", "/blobs", 201, streams=True), tag=TAG, scope=RECEIVE, repeat="domain")
 async def upload_blob(context: Context, request: UploadBlob) -> BlobView:
     """Store content as it comes. It is collected unless a version refers to it within an hour."""
-    return await context.perdure._documents.store_blob(content_of(context))
+    return await stored(context)
 
 
 @operation("document.receive", Route("POST", "/documents/{id}/versions", 201), tag=TAG, scope=RECEIVE, repeat="domain")
@@ -254,9 +255,9 @@ async def receive_content(context: Context, request: ReceiveContent) -> Document
     await check_answerer(context, "document.receive", request.correlation_id)
     documents = context.perdure._documents
     most = documents.type((await documents.get(request.id)).type).max_bytes
-    stored = await documents.store_blob(content_of(context), min(most, LARGEST_BLOB))
+    content = await stored(context, min(most, LARGEST_BLOB))
     given = Submission(
-        blob=stored.blob, media_type=context.media_type, name=request.name or context.file_name, source=request.source,
+        blob=content.blob, media_type=context.media_type, name=request.name or context.file_name, source=request.source,
         source_ref=request.source_ref, valid_from=request.valid_from, valid_to=request.valid_to,
         correlation_id=request.correlation_id,
     )  # fmt: skip
@@ -297,7 +298,8 @@ async def link_content(context: Context, request: ReadVersion) -> LinkView:
         raise RejectedError(Rejection("wrong_state", "link", "document", request.id, fact, "Ask a server."))
     await context.perdure._documents.check_link(request.id, request.version)
     expires_at = context.runtime.sources.now() + LINK_SECONDS * SECOND
-    link = ContentLink(context.origin.tenant, request.id, request.version, context.principal.name, expires_at)
+    who = context.principal
+    link = ContentLink(context.origin.tenant, request.id, request.version, who.name, expires_at, who.key)
     return LinkView(f"/api{CONTENT}{link_token(context.secret, link)}", iso(expires_at))
 
 
@@ -347,11 +349,3 @@ def _submission(request: VersionContent) -> Submission:
         source_ref=request.source_ref, valid_from=request.valid_from, valid_to=request.valid_to,
         correlation_id=request.correlation_id,
     )  # fmt: skip
-
-
-def content_of(context: Context) -> AsyncIterator[bytes]:
-    """The content that came with a request."""
-    if context.content is None:
-        fact = "no content came with the request"
-        raise RejectedError(Rejection("invalid", "store", "content", "blob", fact, "Send it as the body."))
-    return context.content

@@ -25,6 +25,7 @@ from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Reached, Request, Route, operation
 from perdure.app.operations.request_fields import Data, Id, Limit, Name, Nothing, Number, Version
 from perdure.app.operations.verb_scopes import DISCOVERED, REDACTED
+from perdure.app.quarantine_views import QUARANTINED
 from perdure.app.runbooks.confirmation import check_confirmed, plan_of_call, plan_of_lifecycle, use_confirmation
 from perdure.app.runbooks.views import PlanView
 from perdure.app.task_results.result_intake import Sender, outcome_of_answer
@@ -218,7 +219,10 @@ async def start_lifecycle(context: Context, request: StartLifecycle) -> Lifecycl
 
 @operation("lifecycle.list", Route("GET", "/lifecycles"), tag=TAG, scope=REDACTED)
 async def list_lifecycles(context: Context, request: ListLifecycles) -> Page[LifecycleItem]:
-    """Instances, newest first, with what blocks them. Instances of verbs that a key does not reach are left out."""
+    """Instances, newest first, with what blocks them. Instances of verbs that a key does not reach are left out.
+
+    A damaged one is `quarantined`.
+    """
     desk = context.perdure.lifecycle_operations
     items, after = await desk.page(
         request.lifecycle, request.state, request.subject, request.after or "", request.limit, request.blocker
@@ -226,10 +230,11 @@ async def list_lifecycles(context: Context, request: ListLifecycles) -> Page[Lif
     seen: dict[tuple[str, int], bool] = {}
     for each in items:
         place = (each.lifecycle, each.version)
-        if place not in seen:
+        if context.is_narrow and each.status != QUARANTINED and place not in seen:
             _, definition = await desk.definition_of(each.id)
-            seen[place] = not context.is_narrow or context.reaches(await desk.verbs.of(definition))
-    return Page([each for each in items if seen[each.lifecycle, each.version]], after)
+            seen[place] = context.reaches(await desk.verbs.of(definition))
+    is_all = not context.is_narrow
+    return Page([each for each in items if is_all or seen.get((each.lifecycle, each.version))], after)
 
 
 @operation("lifecycle.read", Route("GET", "/lifecycles/{id}"), tag=TAG, scope=VERBS_OF_INSTANCE)

@@ -6,7 +6,6 @@ verbs of whoever asked.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 import msgspec
@@ -17,8 +16,10 @@ from perdure.app.documents.delivery_view import DeliveryView
 from perdure.app.documents.requests import DocumentRequest, DocumentRequests
 from perdure.app.documents.submissions import Submission
 from perdure.app.operations.operation import Context, Request, Route, operation
+from perdure.app.operations.request_content import stored
 from perdure.app.operations.request_fields import Word
 from perdure.app.operations.verb_scopes import DISCOVERED
+from perdure.blobs.content_allowance import MOST_OF_CLIENT
 from perdure.documents.machine.document_state import Version
 from perdure.errors import RejectedError, Rejection
 from perdure.kernel.kernel import Aggregate
@@ -182,8 +183,9 @@ async def submit_content(context: Context, request: SubmitContent) -> RequestRec
     if found.status == "over":
         await DocumentRequests(context.runtime, context.origin).check_open(found)
     most = min(documents.type(found.type).max_bytes, LARGEST_BLOB)
-    stored = await documents.store_blob(_content(context), most)
-    given = Submission(blob=stored.blob, media_type=context.media_type, name=request.name or context.file_name)
+    most_of_client = max(MOST_OF_CLIENT, 2 * most) if context.principal.via == "wait" else 0
+    content = await stored(context, most, most_of_client)
+    given = Submission(blob=content.blob, media_type=context.media_type, name=request.name or context.file_name)
     return await _submitted(context, found, given)
 
 
@@ -241,10 +243,3 @@ def _received(version: Version) -> ReceivedView:
     blob = version.blob
     at = iso(version.received_at) or ""
     return ReceivedView(at, blob.media_type, blob.size) if blob is not None else ReceivedView(at, "application/json")
-
-
-def _content(context: Context) -> AsyncIterator[bytes]:
-    if context.content is None:
-        fact = "no content came with the request"
-        raise RejectedError(Rejection("invalid", "store", "content", "blob", fact, "Send it as the body."))
-    return context.content

@@ -11,10 +11,12 @@ from typing import Annotated
 from msgspec import Meta
 
 from perdure.app.documents.views import BlobView, UploadView, upload_view
-from perdure.app.operations.documents import RECEIVE, TAG, Blob, content_of
+from perdure.app.operations.documents import RECEIVE, TAG, Blob
 from perdure.app.operations.operation import Context, Request, Route, operation
+from perdure.app.operations.request_content import begun, content_of
 from perdure.app.operations.request_fields import BIGGEST, ById, Id
 from perdure.blobs.partial_uploads import PartialUploads
+from perdure.payload import parse_digest
 from perdure.sources import id_text, parse_id
 from perdure.verbs.document_types import LARGEST_BLOB
 
@@ -70,9 +72,13 @@ async def send_part(context: Context, request: SendPart) -> UploadView:
 @operation("document.upload", Route("POST", "/uploads/{id}/finish", 201), tag=TAG, scope=RECEIVE, repeat="domain")
 async def finish_upload(context: Context, request: FinishUpload) -> BlobView:
     """Store the content of an upload once all of it came; asked again, the answer is the same."""
-    found = await _uploads(context).finish(
-        *_who(context), _id(request.id), request.sha256, context.runtime.sources.now()
-    )
+    uploads, now = _uploads(context), context.runtime.sources.now()
+    if not context.is_owner:
+        allowance, kept = context.runtime.document_duties.allowance, begun(context)
+        allowance.take(kept, (await uploads.show(*_who(context), _id(request.id), now)).opened.size)
+    found = await uploads.finish(*_who(context), _id(request.id), request.sha256, now)
+    if not context.is_owner:
+        allowance.stored(kept, parse_digest(found.blob))
     return BlobView(found.blob, found.size, found.media_type)
 
 

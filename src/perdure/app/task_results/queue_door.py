@@ -56,7 +56,9 @@ class QueueDoor:
     async def _take(self, row: QueuedResult) -> str:
         """The outcome that settles a row; empty when it stays for another look."""
         sender = Sender(DOOR, row.tenant, DOOR)
-        if row.tries > UNSEEN * MAX_TRIES:
+        if row.fault:
+            taken = Taken("bad", row.fault)
+        elif row.tries > UNSEEN * MAX_TRIES:
             taken = Taken("bad", f"it was leased {row.tries} times and never ended")
         else:
             taken = await self._runtime.results.take(row.fields, sender)

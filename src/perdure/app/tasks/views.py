@@ -84,6 +84,9 @@ class TaskView(msgspec.Struct, frozen=True):
     """The answers so far, where several groups are asked; the task ends when all are given and the same."""
     progress: str = ""
     """Who has answered for which group and who is awaited, in words."""
+    body: str = ""
+    """What is asked, at length; shown with the form."""
+    labels: list[str] = []
 
 
 def of_task(task: HumanTask, now: Micros) -> dict[str, Any]:

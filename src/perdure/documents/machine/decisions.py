@@ -127,9 +127,17 @@ def supersede(id: bytes, state: Document, command: c.SupersedeDocument, origin: 
         if state.superseded_by == command.document:
             return Decision((), "replayed", keeps=False)
         return _refused("wrong_state", do, id, f"document '{state.superseded_by}' has taken its place already")
-    if command.rule.groups and not set(command.rule.groups) & set(origin.groups):
-        return _outside(do, id, command.rule, origin)
+    if (refusal := _belongs(do, id, command.rule, origin)) is not None:
+        return refusal
     return Decision((e.DocumentSuperseded(command.document, now, origin.principal, command.note),), "superseded")
+
+
+def erase(state: Document, command: c.EraseDocument, origin: Origin, now: int) -> Decision:
+    """What is not there any more is evidence of nothing: the versions that were, or might have become it, end first."""
+    if state.erased_at:
+        return Decision((), "replayed", keeps=False)
+    ended = [e.VersionExpired(each.number, now) for each in state.versions if each.is_open]
+    return Decision((*ended, e.DocumentErased(now, origin.principal, command.reason)), "erased")
 
 
 def fire(state: Document, command: c.FireTimer, now: int) -> Decision:
@@ -157,6 +165,8 @@ def extract(id: bytes, state: Document, command: c.RecordExtraction, origin: Ori
         return found
     if found.extraction == "done":
         return Decision((), "replayed", keeps=False)
+    if command.by and found.status != "pending":
+        return Decision((), "late", keeps=False)  # whoever decided on it saw other fields
     entry = e.FieldsExtracted(
         command.number, now, command.by or origin.principal, command.extracted, command.confidence, command.is_settled
     )
@@ -211,20 +221,23 @@ def _version(do: str, id: bytes, state: Document, number: int) -> Version | Reje
 
 
 def _may_decide(do: str, id: bytes, version: Version, rule: c.DecisionRule, origin: Origin) -> Rejection | None:
-    if origin.principal.startswith(AGENT) and not rule.agents:
-        fact = f"'{origin.principal}' is an agent"
-        return _refused("forbidden", do, id, fact, "Let a person decide, or declare verify: {agents: true}.")
-    if rule.groups and not set(rule.groups) & set(origin.groups):
-        return _outside(do, id, rule, origin)
+    if (refusal := _belongs(do, id, rule, origin)) is not None:
+        return refusal
     if rule.four_eyes and {version.by, *version.behind} & set(origin.names):
         fact = f"'{origin.principal}' handed version {version.number} in and its type asks for four eyes"
         return _refused("forbidden", do, id, fact, "Let somebody else decide.")
     return None
 
 
-def _outside(do: str, id: bytes, rule: c.DecisionRule, origin: Origin) -> Rejection:
-    fact = f"'{origin.principal}' belongs to none of the groups {', '.join(rule.groups)}"
-    return _refused("forbidden", do, id, fact, "Let somebody of them decide.")
+def _belongs(do: str, id: bytes, rule: c.DecisionRule, origin: Origin) -> Rejection | None:
+    """Why who asks is not among those who decide on documents of the type; None when they are."""
+    if origin.principal.startswith(AGENT) and not rule.agents:
+        fact = f"'{origin.principal}' is an agent"
+        return _refused("forbidden", do, id, fact, "Let a person decide, or declare verify: {agents: true}.")
+    if rule.groups and not set(rule.groups) & set(origin.groups):
+        fact = f"'{origin.principal}' belongs to none of the groups {', '.join(rule.groups)}"
+        return _refused("forbidden", do, id, fact, "Let somebody of them decide.")
+    return None
 
 
 def _refused(code: str, do: str, id: bytes, fact: str, hint: str = "") -> Rejection:

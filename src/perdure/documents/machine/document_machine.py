@@ -58,8 +58,7 @@ class DocumentMachine:
         if state is None:
             return Rejection("not_found", "find", "document", id_text(id), "there is no such document")
         if isinstance(command, c.EraseDocument):
-            erased = e.DocumentErased(now, origin.principal, command.reason)
-            return Decision((), "replayed", keeps=False) if state.erased_at else Decision((erased,), "erased")
+            return decisions.erase(state, command, origin, now)
         if state.erased_at:
             return Rejection("wrong_state", "change", "document", id_text(id), "its data was erased")
         return decisions.decide(id, state, command, origin, now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
@@ -11,8 +12,9 @@ from perdure.errors import EngineSettingError
 
 SCHEME = "temporal://"
 API_KEY = "PERDURE_TEMPORAL_API_KEY"
-OPTIONS = frozenset({"tls", "cert", "key", "ca", "cache", "encryption"})
+OPTIONS = frozenset({"tls", "cert", "key", "ca", "cache", "encryption", "build"})
 CACHED = 1_000
+BUILD = re.compile(r"[A-Za-z0-9._-]{0,64}")
 
 
 class TemporalAddress(msgspec.Struct, frozen=True):
@@ -31,6 +33,8 @@ class TemporalAddress(msgspec.Struct, frozen=True):
     """Workflows that a worker keeps in memory; without any it replays the history at every task."""
     encryption: str = ""
     """Where the keys of payloads are, as `file:PATH` or `env:NAME`; without them payloads are hashed only."""
+    build: str = ""
+    """A name added to the build of the worker, for verbs whose code is to stay with the instances it began."""
 
     @property
     def text(self) -> str:
@@ -61,8 +65,11 @@ def read_address(url: str) -> TemporalAddress:
         port = parts.port or 7233
     except ValueError as error:
         raise EngineSettingError("open", "engine", url, str(error)) from error
+    if not BUILD.fullmatch(given.get("build", "")):
+        hint = "It has letters, digits, '.', '_' and '-', at most 64."
+        raise EngineSettingError("open", "engine", url, f"'{given['build']}' names no build", hint)
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return TemporalAddress(
         f"{host}:{port}", namespace, is_tls, given.get("cert", ""), given.get("key", ""), given.get("ca", ""), cached,
-        given.get("encryption", ""),
+        given.get("encryption", ""), given.get("build", ""),
     )  # fmt: skip

@@ -13,7 +13,8 @@ from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from perdure.engines.temporal.instance_workflow import InstanceWorkflow
-from perdure.engines.temporal.server_check import check_namespace, has_attributes
+from perdure.engines.temporal.server_check import check_namespace, check_permissions, has_attributes, lacking_attributes
+from perdure.engines.temporal.worker_build import WorkerBuild, build_id, deployment_config
 from perdure.engines.temporal.workflow_client import WorkflowClient
 from perdure.errors import EngineUnavailableError
 from perdure.sources import SECOND, Sources
@@ -37,6 +38,7 @@ class CarrierWorker:
         self._sources = sources
         self._task: asyncio.Task[None] | None = None
         self._worker: Worker | None = None
+        self._build: WorkerBuild | None = None
 
     async def open(self) -> None:
         """Check the server and begin; a server that cannot be reached keeps nobody from opening."""
@@ -54,23 +56,39 @@ class CarrierWorker:
 
     async def _made(self) -> Worker:
         client = await self._client.connected()
-        await check_namespace(client, self._client.address)
-        self._client.has_attributes = await has_attributes(client, self._client.address)
+        address = self._client.address
+        await check_namespace(client, address)
+        await check_permissions(client, address, self._client.queue)
+        self._client.has_attributes = await has_attributes(client, address)
+        if not self._client.has_attributes:
+            log.info("%s", lacking_attributes(address))
+        self._build = WorkerBuild(self._client.queue, build_id(address.build), self._sources)
+        is_pinned = await self._build.look(client)
         runner = SandboxedWorkflowRunner(
             restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
         )
         return Worker(
             client, task_queue=self._client.queue, workflows=[InstanceWorkflow], activities=self._activities,
             workflow_runner=runner, max_concurrent_activities=MAX_JOBS, graceful_shutdown_timeout=STOP_SECONDS,
-            max_cached_workflows=self._client.address.cached,
+            max_cached_workflows=address.cached,
+            deployment_config=deployment_config(self._build.queue, self._build.build) if is_pinned else None,
         )  # fmt: skip
+
+    async def _settle_build(self) -> None:
+        if self._build is not None and self._build.is_known_to_server:
+            await self._build.settle(await self._client.connected())
 
     async def _serve(self) -> None:
         while True:
             try:
                 worker = self._worker or await self._made()
                 self._worker = None
-                await worker.run()
+                settling = asyncio.create_task(self._settle_build())
+                try:
+                    await worker.run()
+                finally:
+                    settling.cancel()
+                    await asyncio.gather(settling, return_exceptions=True)
             except EngineUnavailableError as error:
                 log.debug("%s", error)
             except (RPCError, RuntimeError) as error:

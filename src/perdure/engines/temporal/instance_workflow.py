@@ -29,7 +29,6 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MAX_EVENTS = 4_000
 """The length of a history after which a run is continued as a new one; updates of a run are bounded by 2,000."""
 MAX_BYTES = 4_000_000
-MAX_DECISIONS = 800
 UNANSWERED = "perdure.reply"
 """The type of the error that carries a reply which changed nothing: Temporal keeps no event of such an update."""
 FOR_EVER = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=20))
@@ -213,7 +212,7 @@ class InstanceWorkflow:
             info.is_continue_as_new_suggested()
             or info.get_current_history_length() > MAX_EVENTS
             or info.get_current_history_size() > MAX_BYTES
-            or self._decisions > MAX_DECISIONS
+            or self._decisions > self._begun.max_decisions
         )
 
     def _show(self) -> None:

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
-from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, GetSystemInfoRequest
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest, GetSystemInfoRequest
 from temporalio.client import Client, RPCError
 from temporalio.service import RPCStatusCode
 
@@ -18,6 +19,11 @@ ATTRIBUTES = {
     "PerdureWaits": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
     "PerdureBusinessKey": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
 }
+KINDS = {
+    IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD: "Keyword",
+    IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST: "KeywordList",
+}
+NEEDS = "a role that may start, update and query workflows and poll task queues in the namespace (write)"
 CHECK_SECONDS = timedelta(seconds=5)
 REFUSED = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED})
 
@@ -40,6 +46,27 @@ async def check_namespace(client: Client, address: TemporalAddress) -> None:
         if error.status is RPCStatusCode.UNIMPLEMENTED:
             return  # the test server knows one namespace and describes none
         raise EngineUnavailableError("reach", "engine", address.text, error.message) from error
+
+
+async def check_permissions(client: Client, address: TemporalAddress, queue: str) -> None:
+    """Refuse credentials that may not work on the queue of the store; the server is asked what a worker asks."""
+    request = DescribeTaskQueueRequest(namespace=address.namespace, task_queue=TaskQueue(name=queue))
+    try:
+        await client.workflow_service.describe_task_queue(request, timeout=CHECK_SECONDS)
+    except RPCError as error:
+        if error.status in REFUSED:
+            fact = f"its credentials may not use task queue '{queue}': {error.message}"
+            hint = f"A worker needs {NEEDS}."
+            raise EngineSettingError("open", "engine", address.text, fact, hint) from error
+
+
+def lacking_attributes(address: TemporalAddress) -> str:
+    """What is lost without search attributes, and how they are made."""
+    wanted = " ".join(f"--name {name} --type {KINDS[kind]}" for name, kind in ATTRIBUTES.items())
+    return (
+        "The namespace lacks search attributes, and this process may not add them: instances are not found by state "
+        f"in Temporal. temporal operator search-attribute create --namespace {address.namespace} {wanted}"
+    )
 
 
 async def has_attributes(client: Client, address: TemporalAddress) -> bool:

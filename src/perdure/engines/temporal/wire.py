@@ -82,6 +82,8 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     is_encrypted: bool = False
     """Whether search attributes may not tell what it waits for."""
     grace_seconds: float = 5.0
+    max_decisions: int = 800
+    """Decisions after which a run is continued as a new one."""
     wire: int = WIRE_VERSION
 
 

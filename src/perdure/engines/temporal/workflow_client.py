@@ -39,6 +39,8 @@ from perdure.sources import Id, id_text
 ANSWER_SECONDS = 20.0
 """How long an update may take; without a worker of the namespace nobody answers."""
 CONNECT_SECONDS = 5.0
+MAX_DECISIONS = 800
+"""Decisions after which a run of a workflow is continued as a new one."""
 BUSINESS_KEY = SearchAttributeKey.for_keyword("PerdureBusinessKey")
 
 
@@ -59,6 +61,7 @@ class WorkflowClient:
         self.queue = ""
         self.has_attributes = False
         self.grace_seconds = 5.0
+        self.max_decisions = MAX_DECISIONS
         self._client: Client | None = None
         self._connecting = asyncio.Lock()
         self.last_failure = ""
@@ -106,6 +109,7 @@ class WorkflowClient:
         begun = Begun(
             instance=id, tenant=tenant, semantics=InstanceMachine.semantics, has_attributes=self.has_attributes,
             is_encrypted=self.is_encrypted, grace_seconds=self.grace_seconds,
+            max_decisions=self.max_decisions,
         )  # fmt: skip
         operation: Any = WithStartWorkflowOperation(
             WORKFLOW, encode(begun), id=workflow_id(id), task_queue=self.queue,

@@ -3,13 +3,15 @@
 SELECT 1 FROM task_result_queue WHERE processed_at IS NULL AND leased_until <= :now LIMIT 1;
 
 -- name: lease_task_results
--- Rows that nobody has leased, for whoever asks: of each tenant the oldest, by turns.
+-- Rows that nobody has leased, for whoever asks: of each tenant the oldest, by turns. Of a text that is too long, the beginning.
 UPDATE task_result_queue SET leased_until = :until, tries = tries + 1 WHERE id IN (
   SELECT id FROM (
     SELECT id, row_number() OVER (PARTITION BY tenant ORDER BY id) AS turn FROM task_result_queue
     WHERE processed_at IS NULL AND leased_until <= :now
   ) AS waiting ORDER BY turn, id LIMIT :most
-) RETURNING id, tenant, tries, correlation_id, verb, status, error, cargo_type, cargo_ref, items, idempotency_key;
+) RETURNING id, tenant, tries, substr(correlation_id, 1, 4001), substr(verb, 1, 4001), status,
+  substr(error, 1, 4001), substr(cargo_type, 1, 4001), substr(cargo_ref, 1, 4001),
+  substr(items, 1, 1048577), substr(idempotency_key, 1, 4001);
 
 -- name: settle_task_result
 -- A row was taken in or parked: it is never looked at again.

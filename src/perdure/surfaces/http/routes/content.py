@@ -30,6 +30,8 @@ async def open_link(request: JsonRequest) -> ContentResponse:
     state, token = request.state, request.words["token"]
     is_shown = b"show=true" in request.scope["query_string"].split(b"&")
     link = read_link(state.secret, token, state.perdure.runtime.sources.now())
+    if link is not None and link.key and await state.perdure.access.principal_of_key(link.tenant, link.key) is None:
+        link = None
     if link is None:
         hint = "Ask for another link."
         raise RefusedRequest(404, "link.over", "This link opens nothing, or no longer.", hint)

@@ -1,0 +1,162 @@
+"""History of an instance: its variables with every version, and its executions, read from its journal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from perdure.agent_usage import cost_of, money
+from perdure.app.workflows.views import ExecutionView, VariableView
+from perdure.bpmn.machine import journal_entries as e
+from perdure.errors import PerdureError
+from perdure.journal import Origin
+from perdure.kernel.kernel import Aggregate
+from perdure.processes.payload_merge import difference
+from perdure.sources import Micros, id_text, iso
+
+if TYPE_CHECKING:
+    from perdure.app.runtime import Runtime
+    from perdure.processes.plan_cache import Definition
+
+Data = dict[str, Any]
+TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "list", dict: "object"}
+
+
+class InstanceStory:
+    """Reads one instance's journal once, from its first record to its last."""
+
+    def __init__(self, runtime: Runtime, aggregate: Aggregate, definition: Definition) -> None:
+        self._runtime, self._aggregate, self._definition = runtime, aggregate, definition
+        self.variables: dict[str, list[VariableView]] = {}
+        self.executions: list[ExecutionView] = []
+        self._data: Data = {}
+        self._elements: dict[int, str] = {}
+        self._jobs: dict[int, e.JobMade] = {}
+        self._open: dict[int, int] = {}
+        self._began: dict[int, Micros] = {}
+
+    async def read(self, origin: Origin) -> InstanceStory:
+        for told in await self._runtime.instances.history(self._aggregate.id, origin):
+            for entry in told.entries:
+                await self._take(entry, told)
+        return self
+
+    async def _take(self, entry: Any, told: Any) -> None:
+        match entry:
+            case e.InstanceStarted():
+                await self._changed(entry.head, entry.principal, entry.at)
+            case e.Entered():
+                self._elements[entry.number] = entry.element
+            case e.JobMade():
+                self._jobs[entry.number] = entry
+            case e.JobStarted() if not self._is_answer(entry.number):
+                self._begin(entry.number, self._job_kind(entry.number), entry.attempt, entry.at)
+            case e.JobCompleted():
+                await self._completed(entry)
+            case e.JobFailed():
+                self._end(entry.number, "failed", entry.at, error=f"{entry.failure.code}: {entry.failure.message}")
+            case e.AgentUsed():
+                self._used(entry)
+            case e.TaskOpened():
+                self._begin(entry.number, "user_task", 1, told.at)
+            case e.TaskCompleted():
+                self._end(entry.number, "completed", entry.at, actor=entry.by)
+            case e.HeadChanged():
+                await self._changed(entry.head, entry.by, told.at)
+            case e.Left(how="cancelled"):
+                self._end(entry.number, "cancelled", told.at)
+            case _:
+                pass
+
+    # --- executions ----------------------------------------------------------------------------------------------
+
+    def _begin(self, number: int, kind: str, attempt: int, at: Micros) -> None:
+        element = self._elements.get(number, "")
+        own = self._metadata(number)
+        given = self._inputs(element)
+        self._open[number], self._began[number] = len(self.executions), at
+        self.executions.append(
+            ExecutionView(element, kind, own.get("actor", ""), attempt, "active", iso(at), input=given)
+        )  # fmt: skip
+
+    def _end(self, number: int, state: str, at: Micros, **more: Any) -> None:
+        place = self._open.get(number)
+        if place is None or self.executions[place].ended_at is not None:
+            return
+        taken = (at - self._began[number]) / 1000
+        self.executions[place] = replace(
+            self.executions[place], state=state, ended_at=iso(at), duration_ms=taken, **more
+        )  # fmt: skip
+
+    async def _completed(self, entry: e.JobCompleted) -> None:
+        is_answer, place = self._is_answer(entry.number), self._open.get(entry.number)
+        if not is_answer and (place is None or self.executions[place].ended_at is not None):
+            self._begin(entry.number, self._job_kind(entry.number), 1, entry.at)
+        own, by = self._metadata(entry.number), self._jobs[entry.number].by if entry.number in self._jobs else ""
+        actor = by if is_answer and by else own.get("actor") or entry.verb
+        before = self._data
+        await self._changed(entry.head, actor, entry.at)
+        output = difference(before, self._data)
+        if is_answer:
+            place = self._open[entry.number]
+            self.executions[place] = replace(self.executions[place], output=output)
+        self._end(entry.number, "completed", entry.at, output=output)
+
+    def _is_answer(self, number: int) -> bool:
+        """Whether a job takes in what a person answered: it is part of the task that they had."""
+        made, place = self._jobs.get(number), self._open.get(number)
+        is_intake = made is not None and made.purpose == "intake"
+        return is_intake and place is not None and self.executions[place].kind == "user_task"
+
+    def _used(self, entry: e.AgentUsed) -> None:
+        place = self._open.get(entry.number)
+        if place is None:
+            return
+        cost = cost_of(entry.uses)
+        tokens = sum(use.tokens for use in entry.uses)
+        told = money(cost) if cost is not None else None
+        self.executions[place] = replace(self.executions[place], cost=told, tokens=tokens)
+
+    def _job_kind(self, number: int) -> str:
+        made = self._jobs.get(number)
+        kind = str(self._metadata(number).get("kind", ""))
+        return kind or {"undo": "compensation", "intake": "user_task"}.get(made.purpose if made else "", "service_task")
+
+    def _metadata(self, number: int) -> dict[str, Any]:
+        made = self._jobs.get(number)
+        binding = self._definition.binding(made.verb) if made is not None else None
+        verb = self._runtime.catalogue.find(binding.verb, binding.version) if binding is not None else None
+        return verb.definition.metadata if verb is not None else {}
+
+    def _inputs(self, element: str) -> Data:
+        node = self._definition.elements.get(element)
+        names = node.properties.get("workflow:inputs", "") if node is not None else ""
+        wanted = {name.strip() for name in names.split(",") if name.strip()}
+        return {name: value for name, value in self._data.items() if name in wanted}
+
+    # --- variables -----------------------------------------------------------------------------------------------
+
+    async def _changed(self, head: bytes, by: str, at: Micros) -> None:
+        if not head:
+            return
+        try:
+            data = (await self._runtime.instances.payloads.open(self._aggregate.id, head)).data
+        except PerdureError:
+            return  # erased or damaged: what it held cannot be told
+        after: Data = data if isinstance(data, dict) else {}
+        for name, value in after.items():
+            if name not in self._data or self._data[name] != value or type(self._data[name]) is not type(value):
+                self._written(name, value, by, iso(at))
+        self._data = after
+
+    def _written(self, name: str, value: Any, by: str, at: str | None) -> None:
+        versions = self.variables.setdefault(name, [])
+        first = versions[0] if versions else None
+        versions.append(
+            VariableView(
+                name, value, TYPES.get(type(value), "any"), len(versions) + 1,
+                first.created_at if first is not None else at, first.created_by if first is not None else by, at, by,
+                owner=id_text(self._aggregate.id),
+            )
+        )  # fmt: skip
