@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from bench import children, crowds, loops, papers, parked, serving, verify, workers
+from bench import children, crowds, doors, loops, papers, parked, serving, verify, workers
 from bench.load import Load, Sample, Store
 from bench.machine import facts
 from bench.results import Record, Results, Run, measured
@@ -58,6 +58,7 @@ def _larger(bench: Bench, only: str | None) -> dict[str, list[dict[str, Any]]]:
     return {
         "loops": on_each("loop", loops.measure), "crowds": on_each("crowd", crowds.measure),
         "servings": on_each("serving", serving.measure), "papers": on_each("papers", papers.measure),
+        "doors": on_each("doors", doors.measure),
     }  # fmt: skip
 
 

@@ -45,12 +45,15 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     crowds: list[dict[str, Any]] = []
     servings: list[dict[str, Any]] = []
     papers: list[dict[str, Any]] = []
+    doors: list[dict[str, Any]] = []
     runs: list[Run] = []
     note: str = ""
     """What a person says about how the figures came about."""
 
 
-LISTS = {"parked": "parked", "loop": "loops", "crowd": "crowds", "serving": "servings", "papers": "papers"}
+LISTS = {
+    "parked": "parked", "loop": "loops", "crowd": "crowds", "serving": "servings", "papers": "papers", "doors": "doors",
+}  # fmt: skip
 """Measurements that are no workload, by the name they are asked for, and where they are kept."""
 
 

@@ -35,6 +35,8 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
     cases_few: int = 1_000
     cases_many: int = 10_000
     """Lifecycle instances that wait, with ten documents each."""
+    results: int = 500
+    """Results of pending tasks through each door."""
     own_runbooks: int = 1_000
     peer_runbooks: int = 100
     steps: int = 5_000
@@ -61,6 +63,7 @@ QUICK = Scale(
     steps=1_000,
     streams=200,
     cases_many=3_000,
+    results=200,
 )
 FULL = Scale(
     rounds=3,

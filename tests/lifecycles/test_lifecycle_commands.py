@@ -87,6 +87,9 @@ def test_a_migration_is_planned_and_then_done(shell: Shell) -> None:
     shown = shell.json("lifecycles", "show", id)
     assert (shown["version"], shown["state"]) == (2, "COLLECT")
     assert [each["status"] for each in shown["tasks"]] == ["cancelled", "pending"]
+    shell.run("lifecycles", "retire", "onboarding", "--version", "1", "--reason", "nobody uses it")
+    assert [each["status"] for each in shell.json("lifecycles", "definitions")] == ["retired", "active"]
+    assert "it has no version 7" in shell.run("lifecycles", "retire", "onboarding", "--version", "7", code=3).error
 
 
 def test_lint_of_lifecycles_ends_with_one_when_there_are_errors(shell: Shell) -> None:

@@ -46,9 +46,15 @@ DOCUMENTS: dict[str, tuple[tuple[str, int, tuple[Any, ...]], ...]] = {
         ("EraseDocument", at(4), (d.DocumentErased(at(4), "perdure", "retention"),)),
     ),
 }
+DOCUMENTS["kept for a case"] = (
+    ("CreateDocument", at(0), (created(), received(1, 0))),
+    ("RejectVersion", at(2), (d.VersionRejected(1, at(2), "olga", "BLURRED", NOTE),)),
+    ("KeepLonger", at(900), (d.RetentionRestarted(at(900)),)),
+)
 TAGS_OF_DOCUMENTS = {
     1: "DocumentCreated", 2: "VersionReceived", 3: "VersionVerified", 4: "VersionRejected", 5: "VersionExpired",
     6: "VersionSuperseded", 7: "DocumentSuperseded", 8: "ContentRead", 9: "FieldsExtracted", 10: "ExtractionFailed",
     11: "BlobScanned", 12: "DocumentErased",
+    13: "RetentionRestarted",
 }  # fmt: skip
 """Every number ever used. A line is added with an entry and never changed or removed, also when the entry goes."""

@@ -82,3 +82,23 @@ async def test_content_that_documents_refer_to_counts_for_nobody(
             made = await olga.post("/api/documents", {"type": "letter", "subject": f"s{number}"}, 201)
             path = f"/api/documents/{made['id']}/content"
             assert await send(olga, path, 2 * MILLION, b"%d" % number) == 201
+
+
+async def test_the_journal_of_a_document_is_read_in_pages(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server:
+        ada = server.of("ada")
+        made = await ada.post("/api/documents", {"type": "form", "data": {"title": "A"}}, 201)
+        for _ in range(5):
+            await ada.get(f"/api/documents/{made['id']}/versions/1")
+        path, told, after = f"/api/documents/{made['id']}/events", [], 0
+        while True:
+            page = await ada.get(path, limit=2, after=after)
+            told += [(each["sequence"], each["entry"]) for each in page["items"]]
+            assert len(page["items"]) <= 3, "whole records"
+            if page["next"] is None:
+                break
+            after = int(page["next"])
+        assert len(told) == len(set(told)) and [each for each, _ in told] == sorted(each for each, _ in told)
+        whole = await server.sandbox.documents.events(made["id"])
+        assert [(each.sequence, each.entry) for each in whole] == told
+        assert sum(entry == "ContentRead" for _, entry in told) == 5

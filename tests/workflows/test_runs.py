@@ -405,3 +405,28 @@ async def test_an_instance_is_suspended_and_resumed() -> None:
 
 def test_an_agent_is_told_what_it_works_for_only_when_it_asks() -> None:
     assert Deployer("i").instance_id == "i"
+
+
+@pytest.mark.req("O3")
+async def test_a_variable_is_set_by_hand_with_its_author_and_conditions_follow_it(store_url: str) -> None:
+    choice = ExclusiveGateway("choice", {"yes": "ready == true"}, "no")
+    workflow = Workflow("by_hand", variables={"ready": "boolean", "n": {"type": "integer", "default": 1}})
+    says = [ServiceTask(id, function=lambda inputs, id=id: id, output_variables=["way"]) for id in ("yes", "no")]
+    flow = workflow.start().then(Timer("day", duration="P1D")).then(choice)
+    flow.route("yes", says[0]).route("no", says[1]).end()
+    async with running(store_url, workflow) as run:
+        instance, other = await run.start("by_hand"), await run.start("by_hand")
+        with pytest.raises(SchemaViolationError, match="ready"):
+            await instance.set_variable("ready", "soon", actor="eve")
+        await instance.set_variable("ready", False, actor="carl")
+        await instance.set_variable("ready", True, actor="ana", reason="it came by phone")
+        await run.sandbox.advance("P1D")
+        assert [await each.get_variable("way") for each in (instance, other)] == ["yes", "no"]
+        history = await instance.get_variable_history("ready")
+        assert [(each.version, each.value, each.updated_by) for each in history] == [
+            (1, False, "carl"),
+            (2, True, "ana"),
+        ]
+        assert {each.created_by for each in history} == {"carl"}
+        with pytest.raises(RejectedError):
+            await instance.set_variable("ready", False)  # it has ended

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from perdure.blobs.content_parts import PART_BYTES, Digests, checked, damaged
+from perdure.blobs.watched_folder import WatchedFolder
 from perdure.documents.ports import BlobFound, BlobStored, ObjectFound
 from perdure.errors import StoreFullError, StoreUnavailableError
 from perdure.sources import Micros, fresh_secret
@@ -39,6 +40,7 @@ class FolderStorage:
     def __init__(self, folder: Path, now: Callable[[], Micros], *, is_temporary: bool = False) -> None:
         """`now` is the clock that the age of blobs is counted by. A temporary folder is removed at the end."""
         self._folder = folder
+        self._watched = WatchedFolder(folder)
         self._now = now
         self._is_temporary = is_temporary
         self.objects = FolderObjects(folder, self._done)
@@ -73,6 +75,7 @@ class FolderStorage:
                 yield data
                 place += len(data)
         except FileNotFoundError as error:
+            await self._done(lambda: None)  # of a folder that is not there, nothing is missing
             raise damaged(hash, "it is missing") from error
 
     async def check(self, tenant: str, hash: bytes) -> str:
@@ -105,8 +108,15 @@ class FolderStorage:
 
     async def _done(self, work: Callable[[], T]) -> T:
         """Work on files, in a thread; a disk that refuses is told apart from one that is full."""
+
+        def watched() -> T:
+            self._watched.check()
+            done = work()
+            self._watched.check()
+            return done
+
         try:
-            return await asyncio.to_thread(work)
+            return await asyncio.to_thread(watched)
         except OSError as error:
             place, fact = str(self._folder), str(error.strerror or error)
             if error.errno == 28:

@@ -116,6 +116,7 @@ class Engine(Protocol):
         cancel: Sequence[int] = (),
         start: Sequence[str] = (),
         flags: Flags | None = None,
+        data: Data | None = None,
         reason: str = "",
     ) -> Aggregate: ...
     async def migrate(

@@ -41,6 +41,11 @@ class WorkflowInstance:
         data = (await self.view()).data
         return data.get(name, default) if isinstance(data, dict) else default
 
+    async def set_variable(self, name: str, value: Any, actor: str = "", reason: str = "") -> ProcessVariable:
+        """Set a variable by hand, in the name of the actor; tasks that follow see it, and so do conditions."""
+        perdure = self._perdure.acting(principal=actor) if actor else self._perdure
+        return await perdure.workflows.set_variable(self.instance_id, name, value, reason)
+
     async def get_variable_history(self, name: str) -> Sequence[ProcessVariable]:
         """Every version of a variable, oldest first: its value, who wrote it and when."""
         return await self._perdure.workflows.variable_history(self.instance_id, name)

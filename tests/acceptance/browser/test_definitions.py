@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.acceptance.browser.page_views import Eyes
 from tests.acceptance.browser.server import KYC, Server
 
-pytestmark = [pytest.mark.req("P4"), pytest.mark.req("V20")]
+pytestmark = pytest.mark.req("P4")
 
 MODEL = KYC / "models" / "compliance_review_v1.bpmn"
 DRAWN = '.diagram-canvas[data-ready="true"]'

@@ -6,6 +6,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from perdure.access.principal_names import PLATFORM
+from perdure.app.documents.case_evidence import is_evidence
 from perdure.app.documents.submissions import SubmissionChecks
 from perdure.app.documents.views import CollectedView
 from perdure.blobs.content_allowance import ContentAllowance
@@ -57,12 +58,21 @@ class DocumentDuties:
 
     async def fire(self, timer: TimerFound) -> None:
         """A validity ended, or the time that data is kept."""
+        if timer.kind == RETENTION and await self._is_needed_still(timer):
+            kept = Prepared(c.KeepLonger(timer.due), due=timer.due)
+            await self._runtime.kernel.ask(KIND, timer.aggregate, Origin(timer.tenant, PLATFORM), kept)
+            return
         if timer.kind == RETENTION:
             await self._erase(timer.aggregate, timer.tenant, PLATFORM, "retention", TimerRow(0, RETENTION, timer.due))
             return
         command = c.FireTimer(timer.step, timer.kind, timer.due)
         origin = Origin(timer.tenant, PLATFORM)
         await self._runtime.kernel.ask(KIND, timer.aggregate, origin, Prepared(command, due=timer.due))
+
+    async def _is_needed_still(self, timer: TimerFound) -> bool:
+        origin = Origin(timer.tenant, PLATFORM)
+        state: Document = (await self._runtime.kernel.read(timer.aggregate, origin)).state
+        return await is_evidence(self._runtime, origin, state.subject, state.type)
 
     async def lease(self, job: JobFound) -> bool:
         return False

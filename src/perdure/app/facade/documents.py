@@ -13,7 +13,7 @@ from perdure.app.documents.views import (
     DocumentView,
     ReasonView,
 )
-from perdure.app.facade.performer import Desk, pages
+from perdure.app.facade.performer import MOST, Desk, pages
 from perdure.app.operations import documents as operations
 from perdure.app.operations import requests
 from perdure.app.operations.request_fields import ById, Nothing
@@ -97,7 +97,14 @@ class DocumentDesk(Desk):
 
     async def events(self, id: str, *, after: int = 0) -> list[EventView]:
         """The journal of a document, oldest first."""
-        return (await self._performer.ask(operations.list_document_events, operations.ListEvents(id, after))).items
+        found: list[EventView] = []
+        while True:
+            request = operations.ListEvents(id, after, MOST)
+            page = await self._performer.ask(operations.list_document_events, request)
+            found += page.items
+            if page.next is None:
+                return found
+            after = int(page.next)
 
     async def erase(self, id: str, reason: str) -> DocumentView:
         """Erase the data and the blobs of a document."""

@@ -75,10 +75,10 @@ class InstanceDesk(Desk):
 
     async def modify(
         self, id: str, *, cancel: Sequence[int] = (), start: Sequence[str] = (), flags: Flags | None = None,
-        reason: str = "", seen: int | None = None,
+        data: Mapping[str, Any] | None = None, reason: str = "", seen: int | None = None,
     ) -> InstanceView:  # fmt: skip
-        """Take tokens away by their numbers, put new ones before elements, set flags by hand; one commit."""
-        request = ModifyInstance(id, list(cancel), list(start), dict(flags or {}), reason)
+        """Take tokens away by their numbers, put new ones before elements, set flags and data by hand; one commit."""
+        request = ModifyInstance(id, list(cancel), list(start), dict(flags or {}), dict(data or {}), reason)
         return await self._performer.ask(instances.modify_instance, request, seen=seen)
 
     async def migrate(

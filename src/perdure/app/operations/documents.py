@@ -30,7 +30,7 @@ from perdure.app.documents.waivers import Waivers
 from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Reached, Request, Route, operation
 from perdure.app.operations.request_content import stored
-from perdure.app.operations.request_fields import ById, Id, Nothing, Number, Paged, Query, Word
+from perdure.app.operations.request_fields import ById, Id, Limit, Nothing, Number, Paged, Query, Word
 from perdure.app.operations.requests import check_answerer
 from perdure.errors import RejectedError, Rejection
 from perdure.sources import SECOND, iso
@@ -179,6 +179,7 @@ class ListEvents(Request, frozen=True):
 
     id: Id
     after: int = 0
+    limit: Limit = 200
 
 
 class Download(msgspec.Struct, frozen=True):
@@ -273,8 +274,12 @@ async def show_document(context: Context, request: ById) -> DocumentView:
 @operation("document.read", Route("GET", "/documents/{id}/events"), tag=TAG, scope=FIND)
 async def list_document_events(context: Context, request: ListEvents) -> Page[EventView]:
     """The journal of a document: who handed in, decided, read and erased what, and when."""
-    events = context.perdure._documents.events(request.id, after=request.after)
-    return Page([event async for event in events])
+    found: list[EventView] = []
+    async for event in context.perdure._documents.events(request.id, after=request.after):
+        if len(found) >= request.limit and event.sequence != found[-1].sequence:
+            return Page(found, str(found[-1].sequence))
+        found.append(event)
+    return Page(found)
 
 
 @operation("document.content", Route("GET", "/documents/{id}/versions/{version}"), tag=TAG, scope=FIND)

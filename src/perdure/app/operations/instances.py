@@ -105,12 +105,13 @@ class ResumeInstance(Request, frozen=True):
 
 
 class ModifyInstance(Request, frozen=True):
-    """Tokens to take away by their numbers, elements to put new ones before, flags to set by hand."""
+    """Tokens to take away by their numbers, elements to put new ones before, flags and data to set by hand."""
 
     id: Id
     cancel: list[int] = field(default_factory=list)
     start: list[str] = field(default_factory=list)
     flags: Flags = field(default_factory=dict)
+    data: Data = field(default_factory=dict)
     reason: str = ""
 
 
@@ -311,12 +312,13 @@ async def resume_instance(context: Context, request: ResumeInstance) -> Instance
     guard=True,
 )
 async def modify_instance(context: Context, request: ModifyInstance) -> InstanceView:
-    """Move its tokens and set its flags by hand, all in one commit."""
+    """Move its tokens, set its flags and its data by hand, all in one commit."""
     engine, cancel, start = context.runtime.engine, request.cancel, request.start
     engine.capabilities.require("modify", "modify", request.id)
     found = await engine.modify(
-        request.id, context.origin, cancel=cancel, start=start, flags=request.flags, reason=request.reason
-    )
+        request.id, context.origin, cancel=cancel, start=start, flags=request.flags, data=request.data,
+        reason=request.reason,
+    )  # fmt: skip
     return await context.views.instance(found)
 
 

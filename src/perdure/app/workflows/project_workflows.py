@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from perdure.app.runtime import Runtime
     from perdure.workflows.compiler import CompiledWorkflow
 
+MARK = "workflow"
+"""Among the notes of a verb: the workflow that it belongs to."""
 Find = Callable[[str, Origin], Awaitable[None]]
 
 
@@ -36,10 +38,12 @@ class ProjectWorkflows:
         return cls([each.compile() for each in load_workflows(given)])
 
     def extend(self, catalogue: Catalogue) -> Catalogue:
-        """The catalogue with the verbs of every version; a name that is taken already is refused."""
+        """The catalogue with the verbs of every version; a name that another verb has is refused."""
         if not self.compiled:
             return catalogue
         own = [verb.definition for verb in catalogue.every_version()]
+        ours = {each.metadata.get(MARK) for each in own} & {each.id for each in self.compiled}
+        own = [each for each in own if each.metadata.get(MARK) not in ours]  # they were put in before
         known = {same_verb_name(each.name): each for each in own}
         added = [verb for each in self.compiled for verb in each.verbs]
         problems = [

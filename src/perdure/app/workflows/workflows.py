@@ -99,6 +99,14 @@ class Workflows:
         """The variables of an instance as they are now."""
         return [versions[-1] for versions in (await self.story(instance)).variables.values()]
 
+    async def set_variable(self, instance: str, name: str, value: Any, reason: str = "") -> VariableView:
+        """Set a variable of a running instance by hand, and the flag that follows it, in one commit."""
+        aggregate = await self._runtime.instances.read(instance, self._origin)
+        definition = await self._runtime.instances.loaded(aggregate)
+        flags = followed(definition.deployed.flags, {name: value})
+        await self._runtime.engine.modify(instance, self._origin, data={name: value}, flags=flags, reason=reason)
+        return (await self.variable_history(instance, name))[-1]
+
     async def variable_history(self, instance: str, name: str) -> Sequence[VariableView]:
         """Every version of a variable of an instance, oldest first."""
         return (await self.story(instance)).variables.get(name, [])
@@ -107,6 +115,18 @@ class Workflows:
 def _number(deployed: Deployed) -> int | None:
     """The version of the verbs of a workflow, which is that of its own verb."""
     return next((each.version for each in deployed.bindings.values()), None)
+
+
+def followed(flags: Sequence[FlagContract], variables: Mapping[str, Any]) -> dict[str, str | bool | int]:
+    """The flags that follow variables by their names, keys left out: a wait is frozen when it opens."""
+    from perdure.workflows.variables import flag_name  # noqa: PLC0415
+
+    names = {flag.name for flag in flags if not flag.once}
+    found: dict[str, str | bool | int] = {}
+    for name, value in variables.items():
+        inner = {(name, key): each for key, each in value.items()} if isinstance(value, Mapping) else {(name,): value}
+        found |= {flag: each for path, each in inner.items() if (flag := flag_name(path)) in names and each is not None}
+    return found
 
 
 def mirrored_flags(flags: Sequence[FlagContract], variables: Mapping[str, Any]) -> dict[str, str | bool | int]:

@@ -193,7 +193,7 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
 
 
 class Modify(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
-    """Cancel tokens by their node and start new ones before elements; `flags` are set by hand, with a reason."""
+    """Cancel tokens by their node and start new ones before elements; flags and data are set by hand."""
 
     cancels: tuple[int, ...] = ()
     starts: tuple[str, ...] = ()
@@ -202,6 +202,10 @@ class Modify(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     worker: int = 0
     unseen: tuple[Guard, ...] = ()
     """Tasks that the act leaves behind and that only others know of."""
+    head: bytes = b""
+    """The payload with data that was changed by hand; empty where none was."""
+    by: str = ""
+    """Who changed the data."""
 
 
 class Migrate(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):

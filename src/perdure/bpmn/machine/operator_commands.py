@@ -180,6 +180,8 @@ def modify(game: TokenGame, command: c.Modify) -> str | Rejection:
     if refused := _edit(game, command.flags):
         return refused
     game.emit(e.InstanceModified(game.now, command.reason, command.cancels, command.starts))
+    if command.head:
+        game.emit(e.HeadChanged(command.head, command.by or BY_HAND))
     for number in command.cancels:
         if number in game.state.nodes:
             parent = game.state.nodes[game.state.nodes[number].parent]

@@ -100,6 +100,12 @@ class EraseDocument(msgspec.Struct, frozen=True):
     reason: str
 
 
+class KeepLonger(msgspec.Struct, frozen=True):
+    """The time that data is kept is over, and a case still needs it: the time begins anew."""
+
+    due: int
+
+
 DocumentCommand = (
     CreateDocument
     | ReceiveVersion
@@ -112,4 +118,5 @@ DocumentCommand = (
     | FailExtraction
     | RecordScan
     | EraseDocument
+    | KeepLonger
 )

@@ -7,6 +7,7 @@ from typing import assert_never
 from perdure.documents.machine import commands as c
 from perdure.documents.machine import journal_entries as e
 from perdure.documents.machine.document_state import MAX_VERSIONS, Document, Version
+from perdure.durations import later
 from perdure.errors import Rejection
 from perdure.human_tasks import AGENT
 from perdure.identifiers import id_text
@@ -138,6 +139,14 @@ def erase(state: Document, command: c.EraseDocument, origin: Origin, now: int) -
         return Decision((), "replayed", keeps=False)
     ended = [e.VersionExpired(each.number, now) for each in state.versions if each.is_open]
     return Decision((*ended, e.DocumentErased(now, origin.principal, command.reason)), "erased")
+
+
+def keep_longer(state: Document, command: c.KeepLonger, now: int) -> Decision:
+    """Count the time that data is kept from now on, where it was over; a later change has made another time of it."""
+    is_due = state.ended_at and state.keep is not None and later(state.ended_at, state.keep) == command.due
+    if state.erased_at or not is_due:
+        return Decision((), "nothing", keeps=False)
+    return Decision((e.RetentionRestarted(now),), "kept")
 
 
 def fire(state: Document, command: c.FireTimer, now: int) -> Decision:

@@ -19,10 +19,12 @@ from perdure.identifiers import id_text
 from perdure.journal import BlobRow, Decision, DocumentRow, Notice, Origin, RecordCodec, Rows, TimerRow, read_form
 from perdure.journal.facts import fact_key, fact_notice
 from perdure.journal.notice_routes import PREFIX, FactEvent, StepRoute
+from perdure.journal.upcasters import grown
 
 PLATFORM = "perdure"
 """Who records what verbs found."""
 EXPIRY, RETENTION = "expiry", "retention"
+UPCASTERS = (grown(1),)
 TOLD = (
     e.DocumentCreated, e.VersionReceived, e.VersionVerified, e.VersionRejected, e.VersionExpired, e.VersionSuperseded,
     e.DocumentSuperseded,
@@ -46,7 +48,7 @@ class DocumentMachine:
     semantics: ClassVar[int] = 1
 
     def __init__(self) -> None:
-        self.records: RecordCodec[e.DocumentEntry] = RecordCodec(e.DocumentEntry, e.ENTRY_VERSION)
+        self.records: RecordCodec[e.DocumentEntry] = RecordCodec(e.DocumentEntry, e.ENTRY_VERSION, UPCASTERS)
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(Document)
 
@@ -59,6 +61,8 @@ class DocumentMachine:
             return Rejection("not_found", "find", "document", id_text(id), "there is no such document")
         if isinstance(command, c.EraseDocument):
             return decisions.erase(state, command, origin, now)
+        if isinstance(command, c.KeepLonger):
+            return decisions.keep_longer(state, command, now)
         if state.erased_at:
             return Rejection("wrong_state", "change", "document", id_text(id), "its data was erased")
         return decisions.decide(id, state, command, origin, now)
@@ -73,6 +77,8 @@ class DocumentMachine:
             raise InvariantBroken("apply", "entry", type(entry).__name__, "no document has been created")
         if isinstance(entry, e.ContentRead):
             return state
+        if isinstance(entry, e.RetentionRestarted):
+            return replace(state, ended_at=entry.at, changes=state.changes + 1)
         after = _changed(state, entry)
         is_over = after.status in ENDED
         ended_at = (after.ended_at or entry.at) if is_over else 0
@@ -215,8 +221,8 @@ def _changed(state: Document, entry: e.DocumentEntry) -> Document:
             return _with(state, entry.number, scan="done" if entry.is_clean else "refused")
         case e.DocumentErased():
             return replace(state, erased_at=entry.at)
-        case e.DocumentCreated() | e.ContentRead():
-            raise InvariantBroken("apply", "entry", type(entry).__name__, "it changes no document that is there")
+        case e.DocumentCreated() | e.ContentRead() | e.RetentionRestarted():
+            raise InvariantBroken("apply", "entry", type(entry).__name__, "it changes no version")
         case _:
             assert_never(entry)
 

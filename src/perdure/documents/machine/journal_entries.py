@@ -5,7 +5,7 @@ from __future__ import annotations
 from perdure.documents.machine.document_state import Blob, Compact
 from perdure.durations import Span
 
-ENTRY_VERSION = 1
+ENTRY_VERSION = 2
 
 
 class Fact(Compact, frozen=True, tag_field="entry"):
@@ -123,6 +123,12 @@ class DocumentErased(Fact, frozen=True, tag=12):
     reason: str
 
 
+class RetentionRestarted(Fact, frozen=True, tag=13):
+    """A case still needed the data when its time was over: the time is counted from now on."""
+
+    at: int
+
+
 DocumentEntry = (
     DocumentCreated
     | VersionReceived
@@ -136,4 +142,5 @@ DocumentEntry = (
     | ExtractionFailed
     | BlobScanned
     | DocumentErased
+    | RetentionRestarted
 )

@@ -53,6 +53,16 @@ COMMANDS: tuple[Command, ...] = (
         },
     ),
     *_listed(
+        "commands.scaffold",
+        "Project",
+        {
+            "scaffold": "Write a project for Temporal from a model of the contract profile; your files are never "
+            "touched.",
+            "verify": "Compare a scaffolded project with its model, its policies and its bodies. Exits 1 when they "
+            "disagree.",
+        },
+    ),
+    *_listed(
         "commands.formatter",
         "Project",
         {"fmt": "Write runbook programs again in their settled layout, comments kept. What is settled is left alone."},

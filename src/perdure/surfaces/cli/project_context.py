@@ -46,7 +46,18 @@ def load_project(settings: Settings) -> Config:
 
 
 def load_verbs(config: Config) -> Catalogue:
-    """The project's verbs, with those of documents where it declares some; no store is needed."""
+    """The project's verbs, with those of its workflows, and of documents where it has some; no store is needed."""
+    catalogue = load_plain_verbs(config)
+    if not config.workflows:
+        return catalogue
+    from perdure.app.workflows.project_workflows import ProjectWorkflows
+
+    on_import_path(config)
+    return ProjectWorkflows.load(config.workflows).extend(catalogue)
+
+
+def load_plain_verbs(config: Config) -> Catalogue:
+    """The same without workflows, whose code would be imported."""
     catalogue = load_declared_verbs(config)
     if not catalogue.documents:
         return catalogue
@@ -111,7 +122,7 @@ def open_store(
     on_import_path(config)
     opened: AbstractAsyncContextManager[Perdure] = Perdure.from_config(
         config,
-        definitions=catalogue if catalogue is not None else load_verbs(config),
+        definitions=catalogue if catalogue is not None else load_plain_verbs(config),
         tenant=settings.tenant,
         principal=principal_of(settings),
         groups=groups_of(settings),

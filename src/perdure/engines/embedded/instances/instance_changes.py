@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -23,9 +24,10 @@ from perdure.overrides import Guard
 from perdure.payload import digest_text
 from perdure.processes.called_process_tasks import tasks_below, tasks_lost
 from perdure.processes.instance_reader import instance_id
+from perdure.processes.payload_merge import Change
 from perdure.processes.plan_cache import Definition
 from perdure.runbooks.machine.runbook_machine import NOTICE
-from perdure.sources import Id, id_text
+from perdure.sources import Id, id_text, iso
 
 HOLD = "hold"
 """The notice that what a suspended instance calls is to be suspended as well."""
@@ -119,19 +121,34 @@ class InstanceChanges:
 
     async def modify(
         self, instance: InstanceName, origin: Origin, *, cancel: Sequence[int] = (), start: Sequence[str] = (),
-        flags: Flags | None = None, reason: str = "",
+        flags: Flags | None = None, data: Mapping[str, Any] | None = None, reason: str = "",
     ) -> Aggregate:  # fmt: skip
         cancels, starts = tuple(cancel), tuple(start)
         before = await self._instances.read(instance, origin)
         unseen = await tasks_below(self._instances.reader, before, cancels, starts, origin, flags)
 
         def make(aggregate: Aggregate) -> Prepared:
-            return Prepared(Modify(
+            written = self._written(aggregate, data, origin) if data else None
+            command = Modify(
                 cancels=cancels, starts=starts, flags=dict(flags or {}), reason=reason,
                 worker=self._instances.worker_of(aggregate), unseen=unseen,
-            ))  # fmt: skip
+                head=written[0] if written is not None else b"", by=origin.principal if written is not None else "",
+            )  # fmt: skip
+            return Prepared(command, Attachments(payloads=[written] if written is not None else []))
 
         return await self._told(instance, origin, make)
+
+    def _written(self, aggregate: Aggregate, data: Mapping[str, Any], origin: Origin) -> tuple[bytes, bytes]:
+        """The payload with fields that somebody sets by hand; what the verb of the process declares still holds."""
+        instances, state = self._instances, aggregate.state
+        definition = instances.definition(aggregate)
+        verb = instances.conductor.catalogue.find(definition.deployed.verb) if definition.deployed.verb else None
+        if verb is not None:
+            verb.check_carried(data, origin.principal)
+        at = iso(instances.sources.now()) or ""
+        key = f"by hand {origin.principal}"
+        change = Change(dict(data), "by hand", key, at, origin.principal, (), None, definition.deployed.merge)
+        return instances.payloads.seal_change(aggregate.id, state.head, change, instances.budget(definition))
 
     async def erase(self, instance: InstanceName, origin: Origin, reason: str) -> str:
         """Remove the data of an ended instance; its history stays and still verifies."""

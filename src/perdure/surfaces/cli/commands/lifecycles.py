@@ -222,6 +222,18 @@ async def deploy(
         output.show(settings, found, lambda: "\n".join(lines))
 
 
+async def retire(
+    settings: Settings,
+    lifecycle: Annotated[str, typer.Argument(metavar="LIFECYCLE", help="Its name.", show_default=False)],
+    version: Annotated[int, typer.Option("--version", metavar="N", min=1, help="The version to retire.")],
+    reason: Reason = "",
+) -> None:
+    """Let nothing begin under a version any more; what runs goes on. A file of the project deploys it again."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        found = await perdure.lifecycles.retire(lifecycle, version, reason=reason)
+    output.show(settings, found, lambda: output.tables("lifecycle_tables").versions_picture(found))
+
+
 def _text(file: Path) -> str:
     from perdure.errors import DefinitionError, Problem
 
@@ -292,7 +304,7 @@ COMMANDS = {
         "start": start, "list": list_instances, "show": show, "transition": transition, "resolve": resolve,
         "act": act, "retry": retry, "dismiss": dismiss,
         "erase": erase, "look": look, "cancel": cancel, "migrate": migrate, "history": history,
-        "draw": draw, "complete-task": complete_task, "definitions": definitions, "deploy": deploy, "lint": lint,
-        "guards": guards,
+        "draw": draw, "complete-task": complete_task, "definitions": definitions, "deploy": deploy,
+        "retire": retire, "lint": lint, "guards": guards,
     }
 }  # fmt: skip

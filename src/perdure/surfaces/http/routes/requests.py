@@ -73,7 +73,7 @@ async def take_answer(request: JsonRequest) -> Response:
         await _drained(request)
         now = await _asked(context)
         return request_page(now or view, refusal_text(error), refusal.problem.status)
-    return Response(status=303, headers={**HEADERS, "Location": request.scope["path"]})
+    return Response(status=303, headers={**HEADERS, "Location": f"{ASK}/{request.words['token']}"})
 
 
 def _context(request: JsonRequest) -> Context | None:

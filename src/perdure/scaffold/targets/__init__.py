@@ -1,0 +1,1 @@
+"""What a program is written as: one folder for each target."""

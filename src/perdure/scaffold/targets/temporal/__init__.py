@@ -1,0 +1,1 @@
+"""A Python project for Temporal's SDK."""

@@ -1,0 +1,1 @@
+"""The check that a model, its policies and the code of its project still agree."""

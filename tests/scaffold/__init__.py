@@ -1,0 +1,1 @@
+"""Projects written from models: bytes, checks, and runs on a real server."""
