@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
 from perdure.bpmn.machine.aggregate_ids import INSTANCE, PROCESS
-from perdure.engine import EVERYTHING, MESSAGE, SIGNAL, Flags, JobStream, StartRequest, Until
+from perdure.engine import EVERYTHING, MESSAGE, SIGNAL, EngineStatus, Flags, JobStream, StartRequest, Until
 from perdure.engines.embedded.foreign_instances import ForeignInstances
 from perdure.engines.embedded.human_tasks import HumanTasks
 from perdure.engines.embedded.instances.instance_changes import InstanceChanges
@@ -74,6 +75,10 @@ class EmbeddedEngine:
         self.complete_task, self.claim_task = people.complete_task, people.claim_task
         self.delegate_task, self.reassign_task = people.delegate_task, people.reassign_task
         self.retry_incident, self.resolve_incident = people.retry_incident, people.resolve_incident
+
+    async def status(self) -> EngineStatus:
+        """It is this process and its store."""
+        return EngineStatus(version=version("perdure"))
 
     async def open(self) -> None:
         """Refuse from now on what an engine outside carries, in a store that was once opened with one."""
