@@ -25,8 +25,8 @@ from tests.engines.temporal import carried_process as shared
 VERBS = (
     shared.VERBS
     + """
-- name: t.flaky
-  output_schema: {properties: {flaky: {type: integer}}}
+- name: t.shaky
+  output_schema: {properties: {shaky: {type: integer}}}
   execution: {kind: sync, retry: {max_attempts: 2, base_delay: PT0.1S, max_delay: PT0.1S}}
 - {name: t.denied, execution: {kind: sync}}
 """
@@ -45,7 +45,7 @@ CAUGHT = model(
 )  # fmt: skip
 MODELS = [
     *shared.MODELS,
-    line("flaky", service("try", "t.flaky"), service("after", "t.two")),
+    line("shaky", service("try", "t.shaky"), service("after", "t.two")),
     CAUGHT,
     line("asks", user("review"), service("after", "t.two")),
     line("waits", service("one", "t.one"), wait("await", "go"), service("two", "t.two"),
@@ -161,17 +161,17 @@ def noted(engine: Any) -> None:
 
 
 def handlers(folder: Path) -> dict[str, Any]:
-    async def flaky(call: Call) -> dict[str, int]:
-        with (folder / "flaky.log").open("a") as log:
+    async def shaky(call: Call) -> dict[str, int]:
+        with (folder / "shaky.log").open("a") as log:
             log.write(f"{call.attempt}\n")
         if not (folder / "mended").exists():
             raise Transient("the other side is away")
-        return {"flaky": call.attempt}
+        return {"shaky": call.attempt}
 
     async def denied(call: Call) -> None:
         raise BusinessError("DENIED", "not for you")
 
-    return {**shared.handlers(folder), "t.flaky": flaky, "t.denied": denied}
+    return {**shared.handlers(folder), "t.shaky": shaky, "t.denied": denied}
 
 
 async def main(store: str, engine: str, folder: str) -> None:

@@ -102,21 +102,21 @@ def test_attempts_follow_the_policy_and_end_in_an_incident_that_is_retried_from_
 ) -> None:
     ours = opened()
     ours.ask("deploy")
-    id = ours.ask("start", process="flaky", key="k")
+    id = ours.ask("start", process="shaky", key="k")
     ((token, code, text),) = ours.ask("incidents", instance=id)
     assert (code, "the other side is away" in text) == ("job.retries_exhausted", True)
-    assert (tmp_path / "flaky.log").read_text().split() == ["1", "2"]
+    assert (tmp_path / "shaky.log").read_text().split() == ["1", "2"]
     (tmp_path / "mended").touch()
     ours.ask("retry", instance=id, token=token)
     assert ours.ask("reached", instance=id, element="completed") == "completed"
-    assert ours.ask("show", instance=id)["data"] == {"flaky": 3, "two": 2}
+    assert ours.ask("show", instance=id)["data"] == {"shaky": 3, "two": 2}
 
 
 @pytest.mark.req("V34")
 def test_an_incident_that_is_resolved_in_camunda_goes_on_here(opened: Opened, cluster: Cluster, tmp_path: Path) -> None:
     ours = opened()
     ours.ask("deploy")
-    id = ours.ask("start", process="flaky", key="k")
+    id = ours.ask("start", process="shaky", key="k")
     ((token, _, _),) = ours.ask("incidents", instance=id)
     job, incident = ours.ask("keys", instance=id, token=token)
     (tmp_path / "mended").touch()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from perdure.app.workflows.shared_variables import PLACE, SET, set_variable
-from perdure.app.workflows.shared_variables import added as shared_variables
 from perdure.bpmn.machine.aggregate_ids import process_id
 from perdure.errors import DefinitionError, Problem
 from perdure.journal import Origin
@@ -58,6 +56,8 @@ class ProjectWorkflows:
         ]  # fmt: skip
         if problems:
             raise DefinitionError(problems)
+        from perdure.app.workflows.shared_variables import added as shared_variables  # noqa: PLC0415  as above
+
         shared, entities = shared_variables(catalogue)
         verbs = [*own, *shared, *added]
         return Catalogue(verbs, entities, catalogue.definitions, catalogue.documents, catalogue.reasons)
@@ -66,9 +66,10 @@ class ProjectWorkflows:
         """The handlers of the project; the code of each version of a workflow is that of its verbs in that version."""
         packages, bound = ((), given) if isinstance(given, Mapping) else (given, {})
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
-        setter = catalogue.find(SET)
-        if setter is not None and setter.definition.file == PLACE:
-            registry.bind(SET, set_variable)
+        if self.compiled:
+            from perdure.app.workflows.shared_variables import bind  # noqa: PLC0415  as above
+
+            bind(catalogue, registry)
         for each in self.compiled:
             for name, handler in each.handlers.items():
                 registry.bind(name, handler, each.number)

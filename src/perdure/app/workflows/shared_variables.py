@@ -8,7 +8,7 @@ from typing import Any
 from perdure.app.workflows.instance_history import TYPES
 from perdure.app.workflows.views import VariableView
 from perdure.errors import BusinessError
-from perdure.verbs import Call, Catalogue, EntityDefinition
+from perdure.verbs import Call, Catalogue, EntityDefinition, HandlerRegistry
 from perdure.verbs.definition import VerbDefinition
 from perdure.verbs.loader import load_text
 from perdure.workflows.context import GLOBAL, SHARED
@@ -65,6 +65,13 @@ def added(catalogue: Catalogue) -> tuple[list[VerbDefinition], Mapping[str, Enti
     own = shared_catalogue()
     verbs = [each.definition for each in own.every_version() if catalogue.find(each.name) is None]
     return verbs, {**own.entities, **catalogue.entities}
+
+
+def bind(catalogue: Catalogue, registry: HandlerRegistry) -> None:
+    """Our handler for our verb; one of the project has its own."""
+    setter = catalogue.find(SET)
+    if setter is not None and setter.definition.file == PLACE:
+        registry.bind(SET, set_variable)
 
 
 async def set_variable(call: Call) -> dict[str, Any]:
