@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from perdure import CallView
 from perdure.sources import parse_id
+from tests.acceptance.commands import Shell
 from tests.conformance.stores import Raw
 from tests.documents.test_solicit import house
 from tests.surfaces.http.sandbox_server import Server
 
-pytestmark = [pytest.mark.both_stores, pytest.mark.req("P7")]
+pytestmark = pytest.mark.req("P7")
 
 
 async def begin(server: Server, count: int) -> list[str]:
@@ -27,6 +29,7 @@ def damage(url: str, id: str) -> None:
         raw("UPDATE aggregate SET state = ? WHERE id = ?", turned, parse_id(id))
 
 
+@pytest.mark.both_stores
 async def test_a_damaged_lifecycle_is_listed_as_quarantined_and_hides_none_behind_it(
     store_url: str, tmp_path: Path
 ) -> None:
@@ -50,6 +53,7 @@ async def test_a_damaged_lifecycle_is_listed_as_quarantined_and_hides_none_behin
         assert (await server.of("narrow").get("/api/lifecycles"))["items"] == []
 
 
+@pytest.mark.both_stores
 async def test_a_damaged_document_is_listed_as_quarantined(store_url: str, tmp_path: Path) -> None:
     async with house(store_url, tmp_path) as server:
         olga = server.of("olga")
@@ -59,3 +63,31 @@ async def test_a_damaged_document_is_listed_as_quarantined(store_url: str, tmp_p
         await olga.get(f"/api/documents/{one}", 409)
         listed = (await olga.get("/api/documents"))["items"]
         assert {each["id"]: each["status"] for each in listed} == {one: "quarantined", other: "pending"}
+
+
+@pytest.mark.both_stores
+async def test_incidents_name_damaged_lifecycles_and_documents_and_what_differs(store_url: str, tmp_path: Path) -> None:
+    async with house(store_url, tmp_path) as server:
+        olga, (id,) = server.of("olga"), await begin(server, 1)
+        document = (await olga.post("/api/documents", {"type": "form", "data": {"title": "A"}}, 201))["id"]
+        for each, place in ((id, "lifecycles"), (document, "documents")):
+            damage(store_url, each)
+            await olga.get(f"/api/{place}/{each}", 409)
+        found = await server.sandbox.incidents()
+        assert {each.id for each in found} == {id, document}
+        for each in found:
+            assert isinstance(each, CallView) and each.state == "quarantined" and each.error is not None
+            assert "bytes no longer match their checksum" in each.error.message
+        shown = {each["id"]: each["text"] for each in (await olga.get("/api/incidents"))["items"]}
+        assert all("bytes no longer match their checksum" in text for text in shown.values())
+
+
+def test_the_command_that_lists_incidents_says_what_differs(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    shell.run("init")
+    id = shell.json("call", "kyc.check-name", "name=Zed")["id"]
+    with Raw(f"sqlite:///{tmp_path / 'perdure.db'}") as raw:
+        raw("DELETE FROM payload WHERE aggregate = ?", parse_id(id))
+    shell.run("status", id, code=9)
+    told = " ".join(shell.run("incidents", "list").out.split())
+    assert "payload.damaged" in told and "the payload differs" in told

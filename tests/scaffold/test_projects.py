@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from perdure.errors import RejectedError
-from perdure.scaffold import scaffold
+from perdure.errors import PerdureError, RejectedError
+from perdure.scaffold import scaffold, verify
 from tests.conftest import unavailable
 from tests.house.tree import ROOT
 from tests.scaffold.model_changes import Changes
@@ -107,6 +107,13 @@ def test_bodies_that_people_wrote_are_never_touched(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("B6")
+def test_a_readme_that_was_there_stays(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# Ours\n", "utf-8")
+    assert written("linear", tmp_path)["README.md"] == "# Ours\n"
+    assert "README.md" not in [each.path for each in verify(tmp_path).findings]
+
+
+@pytest.mark.req("B6")
 def test_a_plan_writes_nothing(tmp_path: Path) -> None:
     report = scaffold("temporal", EXAMPLES / "gate.bpmn", tmp_path / "p", plan=True)
     assert report.is_plan
@@ -150,18 +157,24 @@ def test_the_default_key_is_instance_step_and_scheduling(tmp_path: Path) -> None
         ("linear", "state.weight", "state.class", "class", "word of Python"),
         ("boundary-timer", ">P14D<", ">P1M<", "too_late", "no fixed length"),
         ("parallel", 'targetRef="join" />', 'targetRef="ended" />', "fork", "meet"),
-        ("boundary-timer", 'sourceRef="send_reminder" targetRef="reminded"',
-         'sourceRef="send_reminder" targetRef="signed"', "remind", "joins the main one"),
     ],
 )  # fmt: skip
 def test_what_no_statement_says_is_refused_by_name(
     name: str, old: str, new: str, element: str, fact: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(RejectedError) as refused:
+    with pytest.raises(PerdureError) as refused:
         Changes(name).replace(old, new, count=1 if "Ref" in old else -1).scaffold(tmp_path)
     assert element in str(refused.value)
     assert fact in str(refused.value)
     assert not (tmp_path / "p").exists()
+
+
+def test_a_path_beside_a_step_that_joins_the_main_one_is_refused(tmp_path: Path) -> None:
+    changes = Changes("boundary-timer").replace(
+        '<bpmn:endEvent id="reminded" name="Reminded">\n    </bpmn:endEvent>', ""
+    )
+    with pytest.raises(RejectedError, match="joins the main one at 'signed'"):
+        changes.replace('targetRef="reminded"', 'targetRef="signed"').scaffold(tmp_path)
 
 
 def test_projects_pass_the_linter_and_the_formatter(tmp_path: Path) -> None:
@@ -218,3 +231,31 @@ def interpreter(version: str) -> str | None:
         if subprocess.run([str(each), "--version"], capture_output=True, check=False).returncode == 0:
             return str(each)
     return None
+
+
+@pytest.mark.req("B5")
+def test_no_text_of_a_model_becomes_code(tmp_path: Path) -> None:
+    evil = "&quot;&quot;&quot; \\ {1/0} ' $package &lt;!-- --&gt; \N{BELL}" + "x" * 90
+    changes = Changes("gate").replace('name="Assess the claim"', f'name="{evil}"')
+    changes.replace('name="Approve a claim"', f'name="{evil}"').replace("A person decides", f"{evil} A person decides")
+    changes.replace(
+        'policyRef="patient" />', f'policyRef="patient" idempotencyKeyTemplate="{evil}/${{state.amount}}" />'
+    )
+    changes.scaffold(tmp_path)
+    for file in sorted((tmp_path / "p").rglob("*.py")):
+        compile(file.read_text("utf-8"), str(file), "exec")
+    written_text = (tmp_path / "p/src/approve_claim/generated/workflow_v1.py").read_text("utf-8")
+    line = next(line for line in written_text.splitlines() if "{{1/0}}" in line)
+    assert "text(self.state.amount, 'state.amount')" in line
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fact"),
+    [
+        ('workflowType="ApproveClaim"', 'workflowType="a&quot;b"', "no workflow type"),
+        ('type="claim.pay"', 'type="claim-assess"', "one name in Python"),
+    ],
+)
+def test_names_that_cannot_be_told_apart_or_written_are_refused(old: str, new: str, fact: str, tmp_path: Path) -> None:
+    with pytest.raises(PerdureError, match=fact):
+        Changes("gate").replace(old, new).scaffold(tmp_path)

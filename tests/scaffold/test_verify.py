@@ -136,7 +136,9 @@ def test_bodies_may_do_what_workflow_code_may_not(gate: Path) -> None:
 
 @pytest.mark.req("B6")
 def test_a_request_without_its_wait_is_found(tmp_path: Path) -> None:
-    Changes("linear").replace('"stock.reserve"', '"stock.request.reserve"').scaffold(tmp_path)
+    Changes("linear").scaffold(tmp_path)
+    model = tmp_path / "p" / "bpmn" / "linear.bpmn"
+    model.write_text(Changes("linear").replace('"stock.reserve"', '"stock.request.reserve"').text, "utf-8")
     assert ("AME071", "bpmn/linear.bpmn") in codes(tmp_path / "p")
 
 

@@ -132,6 +132,7 @@ async def _fill_others(world: World) -> None:
         body = f'{{"name":"{name}"}}'.encode()
         await store.add_definition(sha256(body).digest(), len(name), name, 1, body)
         await store.cursors.put(TENANT, f"hook:{name}", f"cursor {name}")
+        await store.outbox.put(TENANT, f"effect {name}", "row", f"{name}@example.com", name, body.decode())
         claim = Claim(sha256(body).digest(), name.encode(), now, now - 60 * SECOND)
         assert await store.answers.claim(TENANT, "ada", name, claim) is None
         assert await store.answers.settle(TENANT, "ada", name, name.encode(), Answered(claim.request, 200, body, now))

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from perdure.durations import DAY
 from perdure.errors import RejectedError
 from perdure.testing import Sandbox
+from perdure.testing.virtual_clock import VirtualSources
 from perdure.verbs import load_text
 from tests.app.task_results.doors import insert
 from tests.documents.papers import DEFINITIONS, PDF, opened
@@ -27,6 +29,13 @@ transitions:
   - {from: HELD, to: OPEN, guard: {not: {type: document_exists, document_type: form}}}
   - {from: HELD, to: DONE, manual: true}
 """
+ASKING = LIFECYCLE.replace(
+    "{type: document_exists, document_type: form}]",
+    "{type: document_exists, document_type: form, on_fail: {blocker: {type: MissingDocument, auto: true, expires: P10D,"
+    ' resolution: "(document.solicit :subject-entity-id $subject :document-type form)"}}}]',
+    1,
+)
+"""The same, and what is missing is asked for."""
 
 
 @pytest.mark.both_stores
@@ -132,3 +141,30 @@ async def test_a_link_ends_with_the_key_of_whoever_had_it_made(tmp_path: Path) -
         assert (await nobody._client.get(link)).status_code == 200
         await ada.post(f"/api/keys/{key['id']}/revoke", {"reason": "lost"})
         assert (await nobody._client.get(link)).status_code == 404
+
+
+@pytest.mark.both_stores
+@pytest.mark.req("T11")
+async def test_no_expiry_is_missed_while_nothing_runs(store_url: str, tmp_path: Path) -> None:
+    clock, file = VirtualSources(seed=3), written(tmp_path, ASKING)
+
+    async def process() -> Sandbox:
+        return await Sandbox.start(store_url, definitions=load_text(DEFINITIONS), lifecycles=[file], clock=clock)
+
+    perdure = await process()
+    id = (await perdure.lifecycles.start("papers", "anna")).instance.id
+    made = await perdure.documents.create("form", "anna", data={"title": "x"}, valid_to="2026-06-01")
+    await perdure.documents.verify(made.id, 1)
+    other = (await perdure.lifecycles.start("papers", "bert")).instance.id
+    await perdure.run_until_idle()
+    assert (await perdure.lifecycles.get(id)).state == "HELD"
+    await perdure.runtime.stop()
+
+    clock.move_to(clock.now() + 400 * DAY)
+    perdure = await process()
+    await perdure.advance("PT1S")
+    assert (await perdure.documents.get(made.id)).status == "expired"
+    assert (await perdure.lifecycles.get(id)).state == "OPEN", "evidence that expired meanwhile opens its case again"
+    tasks = (await perdure.lifecycles.get(other)).tasks
+    assert [each.status for each in tasks] == ["expired", "pending"], "what was asked for expired, and is asked again"
+    await perdure.runtime.stop()

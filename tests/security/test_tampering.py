@@ -34,6 +34,7 @@ class Guard(NamedTuple):
 GUARDS = {
     "aggregate": Guard(("id",), ("number",), ("journal", "seal", "part", "payload", "parked")),
     "answer": Guard(("tenant", "principal", "key")),
+    "channel_outbox": Guard(("tenant", "effect_id"), ("number",)),
     "cursor": Guard(("tenant", "name")),
     "definition": Guard(("hash",)),
     "document": Guard(("aggregate",), ("number",), ("document_text",)),
@@ -56,6 +57,8 @@ GUARDS = {
     "timer": Guard(("due", "aggregate", "step")),
     "worker": Guard(("number",), ("lease_until", "is_fenced")),
 }
+OTHERS_REMOVE = frozenset({"channel_outbox"})
+"""Tables whose rows others remove once they have read them: that one is gone says nothing."""
 Row = dict[str, Any]
 
 
@@ -184,6 +187,9 @@ async def test_whatever_is_done_to_a_row_of_any_table_is_found(store_url: str, n
 async def check(found: Evidence, table: Table, what: str) -> None:
     report = await found.verify()
     places = {finding.place.split(" ")[0] for finding in report.findings}
+    if table.name in OTHERS_REMOVE and " deleted " in what:
+        assert report.findings == [], what
+        return
     assert places & {table.name, *table.guard.places}, (what, report.findings)
 
 
@@ -193,9 +199,8 @@ async def test_every_table_of_the_schema_has_a_guard_that_is_tried_and_documente
         pass
     with Raw(store_url) as raw:
         tables = tables_of(raw)
-    # Others write the queue of task results, and remove rows of the outbox of channels: the journal guards what counts.
-    # What is known of an engine that is away is no fact.
-    known = {*GUARDS, "document_text", "task_result_queue", "channel_outbox", "engine_wait"}
+    # Others write the queue of task results: the journal guards what counts. An engine that is away is no fact.
+    known = {*GUARDS, "document_text", "task_result_queue", "engine_wait"}
     assert tables == known, "a table without a guard, or a guard without a table"
     guards = PAGE.read_text(encoding="utf-8").split("## What guards each table")[1]
     rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]*\|$", guards, re.MULTILINE)

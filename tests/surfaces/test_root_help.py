@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +72,10 @@ def test_colours_are_for_terminals_and_lines_for_those_that_can_draw_them() -> N
     assert "\x1b" not in pages[0]
     assert "+- Calls -" in pages[0]
     assert "\x1b[1;36mparked\x1b[0m" in pages[1]
+
+
+def test_whoever_has_read_enough_of_the_page_is_told_of_no_fault() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "w", encoding="utf-8") as closed:
+        print_root_help(closed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ from perdure.orchestration import (
     WorkflowTransaction,
 )
 from perdure.testing import Sandbox
+from tests.acceptance.commands import Shell
 from tests.workflows.samples import Deployer, review
 
 
@@ -430,3 +432,32 @@ async def test_a_variable_is_set_by_hand_with_its_author_and_conditions_follow_i
         assert {each.created_by for each in history} == {"carl"}
         with pytest.raises(RejectedError):
             await instance.set_variable("ready", False)  # it has ended
+
+
+@pytest.mark.req("O3", "O4")
+def test_variables_and_executions_are_shown_and_set_from_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "perdure.yaml").write_text("workflows: [flows]\n")
+    (tmp_path / "flows").mkdir()
+    (tmp_path / "flows" / "waits.py").write_text(
+        "from perdure.orchestration import Workflow, ServiceTask, UserTask\n"
+        "def look(inputs):\n    return {'seen': inputs['n'] + 1}\n"
+        "waits = Workflow('waits', variables={'n': {'type': 'integer', 'required': True}, 'ready': 'boolean'})\n"
+        "waits.start().then(ServiceTask('look', function=look, input_variables=['n'], output_variables=['seen']))"
+        ".then(UserTask('go', title='Go on?')).end()\n"
+    )
+    shell = Shell(tmp_path)
+    shell.run("call", "waits", "n=4")
+    (instance,) = shell.json("instances", "list")
+    id = instance["id"]
+    assert {each["name"]: each["value"] for each in shell.json("workflows", "variables", id)} == {"n": 4, "seen": 5}
+    shell.run("workflows", "set", id, "ready", "true", "--reason", "by phone", "--as", "ana")
+    (ready,) = shell.json("workflows", "variables", id, "ready")
+    assert (ready["value"], ready["version"], ready["updated_by"]) == (True, 1, "ana")
+    told = {each["task"]: each for each in shell.json("workflows", "executions", id)}
+    assert (told["look"]["input"], told["look"]["output"], told["look"]["state"]) == (
+        {"n": 4},
+        {"seen": 5},
+        "completed",
+    )
+    assert told["go"]["state"] == "active"
+    assert "seen = 5  integer, version 1 by look" in shell.run("workflows", "variables", id).out

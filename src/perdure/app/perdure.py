@@ -92,7 +92,7 @@ class Perdure(CallDesk, MessageDesk):
         super().__init__(performer)
         self.processes = Processes(runtime, origin)
         self.instances = InstanceOperations(performer, runtime, origin, self._views)
-        self.workflows = Workflows(runtime, origin, self._views)
+        self.workflows = Workflows(performer, runtime, origin, self._views)
         self._runbook_views = RunbookViews(runtime, origin, self._views)
         self.runbooks = RunbookOperations(performer, runtime, origin, self._runbook_views)
         self.tasks = TaskOperations(performer, runtime, origin, self._views, self._runbook_views)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
+from perdure.app.facade import workflows
 from perdure.app.facade.lists import Listing as AsyncListing
 from perdure.client.asynchronous import api_keys, catalogue, journals, lifecycles, processes, runbooks, tasks
 from perdure.client.asynchronous.client import PATIENCE_SECONDS, TIMEOUT_SECONDS, AsyncClient
@@ -92,6 +93,15 @@ class TaskDesk(Blocking):
     reassign = called(tasks.TaskDesk.reassign)
     complete = called(tasks.TaskDesk.complete)
     accept = called(tasks.TaskDesk.accept)
+
+
+class WorkflowDesk(Blocking):
+    """What instances of workflows hold and did. Reached as `client.workflows`."""
+
+    variables = called(workflows.WorkflowDesk.variables)
+    variable_history = called(workflows.WorkflowDesk.variable_history)
+    set_variable = called(workflows.WorkflowDesk.set_variable)
+    executions = called(workflows.WorkflowDesk.executions)
 
 
 class LifecycleDesk(Blocking):
@@ -204,6 +214,7 @@ class Client(Blocking):
         self.processes = Processes(portal, there.processes)
         self.instances = InstanceDesk(portal, there.instances)
         self.tasks = TaskDesk(portal, there.tasks)
+        self.workflows = WorkflowDesk(portal, there.workflows)
         self.lifecycles = LifecycleDesk(portal, there.lifecycles)
         self.listing = Listing(portal, there.listing)
         self.documents = DocumentDesk(portal, there.documents)

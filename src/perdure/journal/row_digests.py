@@ -3,7 +3,7 @@
 | row | its anchor is |
 |---|---|
 | message, idempotency key, index entry, version of an entity | in the record it is committed with (`Record.anchors`) |
-| message of no aggregate, definition, answer, cursor, lease, note of damage | a record of its own (`row_record`) |
+| message of no aggregate, definition, answer, cursor, lease, note of damage, message of a channel | `row_record` |
 
 An anchor names its table, and the row where a reader must be able to look for it. The newest record of a row says how
 the row stands; one without a digest says that the row is gone.

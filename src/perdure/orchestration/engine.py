@@ -11,9 +11,11 @@ from typing import Any, Self
 from perdure.app import Perdure
 from perdure.app.instances.views import InstanceView
 from perdure.app.tasks.views import TaskView
-from perdure.errors import RejectedError, Rejection
-from perdure.orchestration.instance import WorkflowInstance
+from perdure.app.workflows.shared_variables import HISTORY, SET, views_of
+from perdure.errors import CallFailedError, RejectedError, Rejection
+from perdure.orchestration.instance import ProcessVariable, WorkflowInstance
 from perdure.orchestration.message_bus import Message, MessageBus
+from perdure.workflows.context import GLOBAL
 from perdure.workflows.files import workflows_in
 from perdure.workflows.registry import LATEST, WorkflowRegistry
 from perdure.workflows.workflow import Workflow
@@ -145,6 +147,34 @@ class WorkflowEngine:
         """Answer a task as a person: `await engine.complete_task(key, by="ada", approved=True, comment="…")`."""
         perdure = await self.open()
         await perdure.acting(principal=by, groups=groups).tasks.complete(key, answer)
+
+    async def set_variable(
+        self, name: str, value: Any, *, workflow_id: str = "", actor: str = "", version: int | None = None
+    ) -> int:
+        """Set a global variable, or one of a workflow, and give the new version; `version` is the one it replaces."""
+        perdure = await self.open()
+        acting = perdure.acting(principal=actor) if actor else perdure
+        args = {"name": name, "value": value, "owner": workflow_id or GLOBAL}
+        if version is not None:
+            args["version"] = version
+        written = await acting.result(SET, args)
+        return int(written["version"])
+
+    async def get_variable(self, name: str, default: Any = None, *, workflow_id: str = "") -> Any:
+        """A global variable, or one of a workflow, as it is now."""
+        history = await self.get_variable_history(name, workflow_id=workflow_id)
+        return history[-1].value if history else default
+
+    async def get_variable_history(self, name: str, *, workflow_id: str = "") -> Sequence[ProcessVariable]:
+        """Every version of a global variable, or of one of a workflow."""
+        perdure = await self.open()
+        try:
+            found = await perdure.result(HISTORY, {"name": name, "owner": workflow_id or GLOBAL})
+        except CallFailedError as error:
+            if error.data["error"].code == "not_found":
+                return []
+            raise
+        return views_of(found)
 
     async def start_workflow_on_event(self, trigger_pattern: str, workflow_id: str) -> None:
         """Begin an instance for every message whose topic matches: one for each message id, however often it comes.

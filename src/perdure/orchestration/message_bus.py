@@ -80,7 +80,10 @@ class MessageBus:
         member = f"perdure-{fresh_secret(6).hex()}"
 
         async def join() -> Consumer:
-            return await (await self._bus()).consume(self.stream, group, member, CLAIM_SECONDS)
+            bus = await self._bus()
+            letters = await bus.consume(f"{self.stream}.dead", "letters", member, CLAIM_SECONDS)
+            await letters.close()  # so that there is a place for them on brokers that want one made
+            return await bus.consume(self.stream, group, member, CLAIM_SECONDS)
 
         async def take(delivery: Delivery) -> Taken:
             try:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 _WORD = re.compile(r"[A-Za-z0-9]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_TAKEN = frozenset(keyword.kwlist) | frozenset(keyword.softkwlist) | {"self", "cls", "print", "state", "run"}
+_TAKEN = frozenset(keyword.kwlist) | frozenset(keyword.softkwlist) | {"self", "cls", "process"}
 MAX_LENGTH = 60
 
 

@@ -130,6 +130,11 @@ def header_digest(text: str) -> tuple[str, str] | None:
     return lines[1].split("content ", 1)[1].split(" ")[0], digest(lines[2])
 
 
+def is_of_people(path: str, text: str) -> bool:
+    """Whether a file that the tool would write belongs to people: a repository often has a README of its own."""
+    return path == "README.md" and header_digest(text) is None
+
+
 def _remark(path: str, text: str) -> str:
     return f"<!-- {text} -->" if path.endswith((".md", ".svg")) else f"# {text}"
 

@@ -23,7 +23,7 @@ from perdure.errors import RejectedError, Rejection
 from perdure.processes.policy_file import load_policies
 from perdure.scaffold.compile import Compiled, compile_project, contract_digest
 from perdure.scaffold.evolution import Change
-from perdure.scaffold.project import LOCK_FILE, Lock, ProjectFile, header_digest, read_lock
+from perdure.scaffold.project import LOCK_FILE, Lock, ProjectFile, header_digest, is_of_people, read_lock
 from perdure.scaffold.targets.target_table import target_named
 
 CATALOGUE = "policies.yaml"
@@ -182,6 +182,8 @@ def _fate(out: Path, file: ProjectFile, *, force: bool) -> WrittenFile:
     text = there.read_bytes().decode("utf-8", "replace")
     if text == file.text or file.owner == "kept":
         return WrittenFile(file.path, "unchanged", file.owner)
+    if is_of_people(file.path, text):
+        return WrittenFile(file.path, "kept", "people")
     mark = header_digest(text)
     is_marked = header_digest(file.text) is not None
     if is_marked and not force and (mark is None or mark[0] != mark[1]):

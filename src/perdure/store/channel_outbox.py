@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from perdure.sources import Sources
 from perdure.store.ports import Driver
+from perdure.store.row_journal import OUTBOX, outbox_digest, telling
 
 
 class OutboxMessage(NamedTuple):
@@ -29,11 +30,17 @@ class ChannelOutbox:
     async def put(
         self, tenant: str, effect_id: str, channel: str, recipient: str, correlation_id: str, body: str
     ) -> None:
-        """Put a message, once under its effect id as long as nobody removes it."""
-        await self._driver.write(
-            "put_outbox_message", tenant=tenant, effect_id=effect_id, channel=channel, recipient=recipient,
-            correlation_id=correlation_id, body=body, created_at=self._sources.now(),
-        )  # fmt: skip
+        """Put a message, once under its effect id as long as nobody removes it; the journal tells of its row."""
+        now = self._sources.now()
+        row = {
+            "tenant": tenant, "effect_id": effect_id, "channel": channel, "recipient": recipient,
+            "correlation_id": correlation_id, "body": body, "created_at": now,
+        }  # fmt: skip
+        place = {"tenant": tenant, "effect_id": effect_id, "written": body, "created_at": now}
+        digest = outbox_digest(tenant, effect_id, channel, recipient, correlation_id, body, now)
+        await self._driver.write_all([
+            ("put_outbox_message", row), telling(OUTBOX, (tenant, effect_id), digest, now, "tell_outbox", **place),
+        ])  # fmt: skip
 
     async def read(self, tenant: str, after: int = 0, most: int = 100) -> list[OutboxMessage]:
         """Messages of a tenant, oldest first, after a number."""

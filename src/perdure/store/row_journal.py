@@ -16,6 +16,7 @@ DEFINITION, ANSWER, CURSOR, LEASE, SERVES, QUARANTINE = (
     "serves",
     "quarantine",
 )
+OUTBOX = "channel_outbox"
 STORE = "store"
 """Of the store itself: its record `ANCHORED` parts rows that came before anchors from those that came after."""
 ANCHORED = ("anchored",)
@@ -51,6 +52,12 @@ def lease_digest(number: int, host: str, process: str, schema: int, is_fenced: i
 
 def serves_digest(worker: int, definitions: list[int]) -> bytes:
     return row_digest(SERVES, worker, sorted(definitions))
+
+
+def outbox_digest(
+    tenant: str, effect_id: str, channel: str, recipient: str, correlation_id: str, body: str, created_at: int
+) -> bytes:
+    return row_digest(OUTBOX, tenant, effect_id, channel, recipient, correlation_id, body, created_at)
 
 
 def quarantine_digest(aggregate: bytes, place: str, fact: str, found_at: int) -> bytes:

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from perdure.errors import ContractError
+from perdure.errors import ContractError, Transient
 from perdure.verbs.agent_handlers import is_agent
 from perdure.workflows.context import WorkflowAgent, WorkflowContext
 from perdure.workflows.nodes import ServiceTask
@@ -59,7 +59,7 @@ def source_hash(code: Any) -> str:
 
 def is_coroutine_code(code: Any) -> bool:
     called = code if inspect.isroutine(code) else getattr(code, "__call__", code)  # noqa: B004
-    return inspect.iscoroutinefunction(called)
+    return inspect.iscoroutinefunction(code) or inspect.iscoroutinefunction(called)
 
 
 def agent_of(task: ServiceTask) -> tuple[Callable[[WorkflowContext], Any], Any]:
@@ -141,5 +141,20 @@ async def invoked(function: Callable[..., Any], argument: Any, seconds: float | 
     found = function(argument)
     if not inspect.isawaitable(found):
         return found
-    async with asyncio.timeout(seconds):
-        return await found
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            return await found
+    except TimeoutError as error:
+        if limit.expired():
+            raise Transient(f"it took longer than {seconds:g} seconds") from error
+        raise
+
+
+def at_once(found: Any, task: str) -> Any:
+    """What a plain function returned; a coroutine that nobody would await is closed and told."""
+    if inspect.iscoroutine(found):
+        found.close()
+        raise ContractError(
+            f"the code of '{task}' is a plain function that returns a coroutine: write it as 'async def'"
+        )
+    return found

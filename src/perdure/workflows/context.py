@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from perdure.errors import BusinessError
 from perdure.verbs import Call
+
+SHARED = "workflow-variable"
+"""The entity of variables that outlive an instance."""
+GLOBAL = "global"
+"""Who owns the variables of no workflow."""
 
 
 class WorkflowContext(Mapping[str, Any]):
@@ -29,6 +35,18 @@ class WorkflowContext(Mapping[str, Any]):
     def set_variable(self, name: str, value: Any, actor: str = "", variable_type: str | None = None) -> None:
         """Set a variable; its author is the agent of the task, and its type that of the value."""
         self.changes[name] = value
+
+    async def get_shared(self, name: str, default: Any = None, owner: str = "") -> Any:
+        """A variable of the workflow, or else a global one, as it is now; `owner` names one workflow, or `global`."""
+        for each in (owner,) if owner else (self.workflow_id, GLOBAL):
+            try:
+                found = await self.call.entities.read(SHARED, {"owner": each, "name": name})
+            except BusinessError as error:
+                if error.code != "not_found":
+                    raise
+            else:
+                return found.get("value")
+        return default
 
     def __getitem__(self, name: str) -> Any:
         return self.variables[name]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from perdure.errors import BusinessError, ContractError, Transient
+from perdure.errors import BusinessError, ContractError
 from perdure.verbs import Call, Result
 from perdure.verbs.agent_handlers import MarkedAgent, agent, is_agent
-from perdure.workflows.code import agent_of, invoked, is_coroutine_code, short_name
+from perdure.workflows.code import agent_of, at_once, invoked, is_coroutine_code, short_name
 from perdure.workflows.context import WorkflowAgent, WorkflowContext
 from perdure.workflows.nodes import DEFAULT_TIMEOUT, Condition, ExclusiveGateway, InclusiveGateway, ServiceTask
 from perdure.workflows.variables import Mirror, flag_name
@@ -58,22 +58,26 @@ def service_handler(task: ServiceTask, whose: Whose) -> Any:
         return whose.result({**context.changes, **_kept(found, outputs)})
 
     async def run(call: Call) -> Result:
+        method = None
         try:
             context, method, inputs = begun(call)
             found = await invoked(method, inputs, seconds)
         except Exception as error:
-            failed = _failed(error, call, attempts, task, whose, seconds)
+            _tell_cost(call, method, actor)
+            failed = _failed(error, call, attempts, task, whose)
             if failed is error:
                 raise
             raise failed from error
         return ended(call, context, method, found)
 
     def run_plain(call: Call) -> Result:
+        method = None
         try:
             context, method, inputs = begun(call)
-            found = method(inputs)
+            found = at_once(method(inputs), task.id)
         except Exception as error:
-            failed = _failed(error, call, attempts, task, whose, seconds)
+            _tell_cost(call, method, actor)
+            failed = _failed(error, call, attempts, task, whose)
             if failed is error:
                 raise
             raise failed from error
@@ -112,12 +116,10 @@ def _kept(found: Any, outputs: Sequence[str]) -> dict[str, Any]:
     return {}
 
 
-def _failed(error: Exception, call: Call, attempts: int, task: ServiceTask, whose: Whose, seconds: float) -> Exception:
+def _failed(error: Exception, call: Call, attempts: int, task: ServiceTask, whose: Whose) -> Exception:
     """What a failed attempt counts as: the last one undoes the workflow, where it can be undone."""
     if isinstance(error, BusinessError | ContractError):
         return error
-    if isinstance(error, TimeoutError):
-        error = Transient(f"'{task.id}' took longer than {seconds:g} seconds")
     if whose.undoes and call.attempt >= attempts:
         return BusinessError(TASK_FAILED, f"'{task.id}' failed: {type(error).__name__}: {error}"[:1000])
     return error
@@ -143,7 +145,7 @@ def context_handler(code: Callable[..., Any], whose: Whose, output: str, actor: 
 
     def run_plain(call: Call) -> Result:
         context = whose.context(call, actor)
-        return ended(context, code(context))
+        return ended(context, at_once(code(context), output or actor))
 
     return run if is_coroutine_code(code) else run_plain
 

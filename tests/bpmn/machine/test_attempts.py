@@ -37,7 +37,7 @@ def attempts(player: Player) -> list[int]:
     return [entry.attempt for entry in player.journal if isinstance(entry, e.JobStarted)]
 
 
-@pytest.mark.req("V20", "O12")
+@pytest.mark.req("O12")
 def test_a_job_retried_by_hand_goes_on_counting_and_gets_all_its_attempts_again() -> None:
     player = exhausted()
     player.ask(c.RetryIncident(node=standing(player, "a").number, worker=1))
@@ -52,7 +52,7 @@ def test_a_job_retried_by_hand_goes_on_counting_and_gets_all_its_attempts_again(
     assert attempts(player) == [1, 2, 3, 4]
 
 
-@pytest.mark.req("V20", "O12")
+@pytest.mark.req("O12")
 def test_the_delays_begin_anew_when_a_job_is_retried_by_hand() -> None:
     player = exhausted()
     player.ask(c.RetryIncident(node=standing(player, "a").number, worker=1))
@@ -61,7 +61,6 @@ def test_the_delays_begin_anew_when_a_job_is_retried_by_hand() -> None:
     assert [entry.retry_at - entry.at for entry in failed] == [10_000_000, 10_000_000]
 
 
-@pytest.mark.req("V20")
 def test_what_an_attempt_before_the_retry_by_hand_reports_late_is_told_from_the_new_one() -> None:
     player = exhausted()
     number = standing(player, "a").number

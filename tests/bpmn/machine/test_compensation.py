@@ -89,7 +89,7 @@ def two_done_and_being_undone() -> Player:
     return player
 
 
-@pytest.mark.req("V22", "O8")
+@pytest.mark.req("O8")
 def test_what_is_being_undone_when_all_is_to_be_undone_is_finished_once() -> None:
     player = two_done_and_being_undone()
     running = standing(player, "undo-b", "job")
@@ -103,7 +103,7 @@ def test_what_is_being_undone_when_all_is_to_be_undone_is_finished_once() -> Non
     assert count(player, e.JobStarted) == 4
 
 
-@pytest.mark.req("V22", "O8")
+@pytest.mark.req("O8")
 def test_the_handler_that_goes_on_keeps_its_timers_and_what_is_inside_it() -> None:
     inner = scope((service("call-off"), m.Task(id="confirm", kind="user")))
     sub = m.SubProcess(id="undo-a", body=inner, is_for_compensation=True)
@@ -121,7 +121,7 @@ def test_the_handler_that_goes_on_keeps_its_timers_and_what_is_inside_it() -> No
     assert status(player) == "compensated"
 
 
-@pytest.mark.req("V22", "O8")
+@pytest.mark.req("O8")
 def test_an_uncaught_error_beside_a_compensation_takes_over_what_it_is_undoing() -> None:
     undoes: Undoes = {"a": handler("undo-a")}
     player = begun(scope((service("a"), THROW), (service("other"),), undoes=undoes))
@@ -134,7 +134,7 @@ def test_an_uncaught_error_beside_a_compensation_takes_over_what_it_is_undoing()
     assert player.state is not None and player.state.failure == REFUSED
 
 
-@pytest.mark.req("V22", "O8")
+@pytest.mark.req("O8")
 def test_what_could_not_be_undone_is_not_forgotten_when_all_is_undone() -> None:
     player = two_done_and_being_undone()
     end_job(player, "undo-b", c.JobFault(BROKEN))
@@ -143,7 +143,6 @@ def test_what_could_not_be_undone_is_not_forgotten_when_all_is_undone() -> None:
     assert status(player) == "compensation_failed"
 
 
-@pytest.mark.req("V22")
 def test_a_cancelled_transaction_finishes_what_it_was_undoing() -> None:
     cancel = m.Event(id="cancel", position="end", triggers=(m.CancelTrigger(),))
     undoes: Undoes = {"a": handler("undo-a"), "b": handler("undo-b")}
@@ -159,7 +158,7 @@ def test_a_cancelled_transaction_finishes_what_it_was_undoing() -> None:
     assert status(player) == "completed"
 
 
-@pytest.mark.req("V22", "O8")
+@pytest.mark.req("O8")
 def test_iterations_being_undone_are_finished_once_when_all_is_undone() -> None:
     cancel = m.Event(id="cancel", position="end", triggers=(m.CancelTrigger(),))
     inner = scope((service("a"), m.Task(id="u", kind="user"), cancel), undoes={"a": handler("undo-a")})
@@ -176,7 +175,6 @@ def test_iterations_being_undone_are_finished_once_when_all_is_undone() -> None:
     assert status(player) == "compensated"
 
 
-@pytest.mark.req("V22")
 def test_what_was_undoing_in_an_iteration_keeps_its_place_when_all_are_undone() -> None:
     cancel = m.Event(id="cancel", position="end", triggers=(m.CancelTrigger(),))
     undoes: Undoes = {"a": handler("undo-a"), "b": handler("undo-b")}
@@ -210,7 +208,7 @@ def cancelled_deal(*triggers: m.TimerTrigger) -> m.Scope:
     return scope((deal,), more=(out, *late))
 
 
-@pytest.mark.req("V22", "O8")
+@pytest.mark.req("O8")
 def test_retrying_arms_nothing_on_a_transaction_that_is_being_undone() -> None:
     player = begun(cancelled_deal(m.TimerTrigger("duration", m.Value("orch_wait", "flag"))))
     end_job(player, "a")
@@ -221,7 +219,7 @@ def test_retrying_arms_nothing_on_a_transaction_that_is_being_undone() -> None:
     assert status(player) == "completed"
 
 
-@pytest.mark.req("V22", "O8")
+@pytest.mark.req("O8")
 def test_migrating_arms_nothing_on_a_transaction_that_is_being_undone() -> None:
     player = begun(cancelled_deal())
     end_job(player, "a")
@@ -232,7 +230,7 @@ def test_migrating_arms_nothing_on_a_transaction_that_is_being_undone() -> None:
     assert status(player) == "completed"
 
 
-@pytest.mark.req("V22", "O8")
+@pytest.mark.req("O8")
 def test_a_handler_with_boundary_events_that_fails_does_not_begin_a_second_compensation() -> None:
     late = m.Event(id="late", position="boundary", attached_to="undo-b", triggers=(MINUTE,))
     undoes: Undoes = {"a": handler("undo-a"), "b": handler("undo-b")}
@@ -248,7 +246,7 @@ def test_a_handler_with_boundary_events_that_fails_does_not_begin_a_second_compe
     assert len(incidents) == 1 and "undo-b" in incidents[0]
 
 
-@pytest.mark.req("V22", "O8")
+@pytest.mark.req("O8")
 def test_the_boundary_event_of_a_handler_catches_its_error() -> None:
     caught = m.Event(id="caught", position="boundary", attached_to="undo-a", triggers=(m.ErrorTrigger(),))
     player = begun(scope((service("a"), THROW), undoes={"a": handler("undo-a")}, more=(caught,)))
@@ -257,7 +255,7 @@ def test_the_boundary_event_of_a_handler_catches_its_error() -> None:
     assert (status(player), count(player, e.IncidentRaised)) == ("completed", 0)
 
 
-@pytest.mark.req("V22", "O8")
+@pytest.mark.req("O8")
 def test_an_error_end_event_inside_a_handler_fails_the_handler_and_not_the_instance() -> None:
     error = m.Event(id="bad", position="end", triggers=(m.ErrorTrigger("NO"),))
     sub = m.SubProcess(id="undo-b", body=scope((service("try"), error)), is_for_compensation=True)

@@ -102,7 +102,7 @@ def test_a_cycle_of_several_tasks_that_can_be_undone_has_the_same_size_after_eve
     assert player.state is not None and player.state.status == "completed"
 
 
-@pytest.mark.req("O7", "V22")
+@pytest.mark.req("O7")
 def test_the_iterations_of_a_verb_are_undone_with_their_numbers_last_first() -> None:
     task = m.Task(id="a", kind="service", type="a.verb", repeat=m.MultiInstance(m.Value("4"), is_sequential=True))
     player = begun(scope((task, THROW)), compensation={"a.verb": "a.undo"})

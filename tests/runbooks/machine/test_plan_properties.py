@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -117,7 +116,6 @@ def move(board: Board, chance: random.Random) -> None:
         board.ask(c.RetryStep(board.number(chance.choice(failed))))
 
 
-@pytest.mark.req("X6")
 @given(SEEDS)
 @settings(deadline=None, max_examples=300)
 def test_whatever_happens_the_counts_and_the_ready_steps_are_those_a_look_at_the_whole_plan_finds(seed: int) -> None:
@@ -152,7 +150,6 @@ def _rest(board: Board, chance: random.Random) -> None:
     raise AssertionError(f"it never ends: {board.states}")
 
 
-@pytest.mark.req("X6")
 @given(SEEDS)
 @settings(deadline=None, max_examples=150)
 def test_every_step_that_can_run_runs_once_when_nothing_fails(seed: int) -> None:
@@ -173,7 +170,6 @@ def test_every_step_that_can_run_runs_once_when_nothing_fails(seed: int) -> None
     assert ran == set(begun) and not board.of("pending")
 
 
-@pytest.mark.req("X19")
 @given(SEEDS)
 @settings(deadline=None, max_examples=150)
 def test_compensation_undoes_what_completed_in_reverse_whatever_had_happened(seed: int) -> None:

@@ -25,7 +25,6 @@ def refused(answer: str | Rejection) -> Rejection:
 # --- order ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("X6")
 def test_steps_that_hang_on_nothing_are_ready_together_and_a_join_waits_for_all() -> None:
     board = Board(step("a"), step("b"), step("c", needs=(1, 2)))
     assert (board.of("ready"), board.of("pending"), board.status) == (["a", "b"], ["c"], "executing")
@@ -38,7 +37,6 @@ def test_steps_that_hang_on_nothing_are_ready_together_and_a_join_waits_for_all(
     assert board.status == "completed" and board.fresh_names[-2:] == ["StepCompleted", "RunbookCompleted"]
 
 
-@pytest.mark.req("X6")
 def test_a_result_and_the_next_intent_are_one_record() -> None:
     board = Board(step("a"), step("b", needs=(1,)))
     board.launch("a")
@@ -47,7 +45,6 @@ def test_a_result_and_the_next_intent_are_one_record() -> None:
     assert board.states == {"a": "completed", "b": "running"}
 
 
-@pytest.mark.req("X6")
 def test_launching_what_is_not_ready_does_nothing() -> None:
     board = Board(step("a"), step("b", needs=(1,)))
     assert board.launch("b") == "gone" and board.fresh == []
@@ -55,7 +52,6 @@ def test_launching_what_is_not_ready_does_nothing() -> None:
     assert board.launch("a") == "gone"
 
 
-@pytest.mark.req("X5")
 def test_a_runbook_of_nothing_and_one_that_goes_in_circles_are_refused() -> None:
     board = Board()
     start = c.StartRunbook(hash_of("plan"), hash_of("document"), ())
@@ -65,7 +61,6 @@ def test_a_runbook_of_nothing_and_one_that_goes_in_circles_are_refused() -> None
     assert circle.fact == "steps wait for one another in a circle: 'a', 'b'"
 
 
-@pytest.mark.req("X6")
 def test_starting_twice_is_starting_once() -> None:
     board = Board(step("a"))
     again = c.StartRunbook(hash_of("plan"), hash_of("document"), (step("a"),))
@@ -75,7 +70,6 @@ def test_starting_twice_is_starting_once() -> None:
 # --- choices -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("X10")
 def test_the_side_not_taken_is_skipped_with_what_needs_it_and_what_comes_after_goes_on() -> None:
     board = Board(
         step("a"), choice("if", 1), step("yes", sides=((2, True),)), step("no", sides=((2, False),)),
@@ -90,7 +84,6 @@ def test_the_side_not_taken_is_skipped_with_what_needs_it_and_what_comes_after_g
     assert board.status == "completed"
 
 
-@pytest.mark.req("X10")
 def test_a_choice_that_is_never_made_skips_both_its_sides() -> None:
     board = Board(
         step("a"), choice("outer", 1), step("b", sides=((2, True),)), choice("inner", 3),
@@ -102,7 +95,6 @@ def test_a_choice_that_is_never_made_skips_both_its_sides() -> None:
     assert board.status == "completed"
 
 
-@pytest.mark.req("X10")
 @pytest.mark.parametrize("side", [True, False])
 def test_a_name_bound_on_both_sides_is_there_whichever_was_taken(side: bool) -> None:
     board = Board(
@@ -115,7 +107,6 @@ def test_a_name_bound_on_both_sides_is_there_whichever_was_taken(side: bool) -> 
     assert board.of("ready") == ["use"]
 
 
-@pytest.mark.req("X10")
 def test_a_name_of_which_no_binding_came_to_anything_skips_its_use() -> None:
     board = Board(
         step("a"), choice("if", 1), step("x", sides=((2, True),)), step("x'", sides=((2, False),)),
@@ -130,7 +121,6 @@ def test_a_name_of_which_no_binding_came_to_anything_skips_its_use() -> None:
 # --- failures ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("X26")
 def test_stop_begins_nothing_new_and_the_runbook_failed_when_the_last_running_step_ended() -> None:
     board = Board(step("a"), step("b"), step("c"), step("after b", needs=(2,)))
     board.launch("a", "b")
@@ -141,7 +131,6 @@ def test_stop_begins_nothing_new_and_the_runbook_failed_when_the_last_running_st
     assert board.machine.rows(ID, board.runbook).jobs == ()
 
 
-@pytest.mark.req("X26")
 def test_a_stopped_runbook_stays_parked_while_one_of_its_steps_waits() -> None:
     board = Board(step("a"), step("b"), step("c", needs=(2,)))
     board.park("b")
@@ -152,7 +141,6 @@ def test_a_stopped_runbook_stays_parked_while_one_of_its_steps_waits() -> None:
     assert board.status == "failed" and board.states["c"] == "pending"
 
 
-@pytest.mark.req("X26")
 def test_retrying_a_failed_step_lets_what_was_held_go_on() -> None:
     board = Board(step("a"), step("b"), step("c", needs=(1, 2)))
     board.launch("a", "b")
@@ -182,7 +170,6 @@ def test_a_retried_step_has_all_its_attempts_again() -> None:
     assert board.step("a").retry_at != 0 and board.step("a").frame.attempt == 3  # type: ignore[union-attr]
 
 
-@pytest.mark.req("X26")
 def test_continue_skips_what_needs_the_failed_step_and_goes_on_with_the_rest() -> None:
     board = Board(
         step("a", on_failure="continue"), step("uses", needs=(1,)), step("later", after=(1,)), step("free"),
@@ -197,7 +184,6 @@ def test_continue_skips_what_needs_the_failed_step_and_goes_on_with_the_rest() -
     assert board.status == "completed" and board.states["a"] == "failed"
 
 
-@pytest.mark.req("X26")
 def test_ask_keeps_the_runbook_parked_until_somebody_decides() -> None:
     board = Board(step("a", on_failure="ask"), step("uses", needs=(1,)), step("free"))
     board.launch("a", "free")
@@ -211,7 +197,6 @@ def test_ask_keeps_the_runbook_parked_until_somebody_decides() -> None:
     assert board.status == "completed"
 
 
-@pytest.mark.req("X26")
 def test_decide_asks_its_verb_and_alternatives_come_before_dependants_are_skipped() -> None:
     board = Board(step("a", on_failure="decide", alternative=pin("choose")), step("uses", needs=(1,)))
     board.launch()
@@ -228,7 +213,6 @@ def test_decide_asks_its_verb_and_alternatives_come_before_dependants_are_skippe
     assert board.status == "completed"
 
 
-@pytest.mark.req("X26")
 def test_a_decision_that_fails_is_left_to_a_person() -> None:
     board = Board(step("a", on_failure="decide", alternative=pin("choose")), step("uses", needs=(1,)))
     board.launch()
@@ -243,7 +227,6 @@ def test_a_decision_that_fails_is_left_to_a_person() -> None:
     assert board.status == "completed"
 
 
-@pytest.mark.req("V16")
 def test_a_misfit_of_arguments_is_an_incident_and_the_step_is_resolved_anew_when_retried() -> None:
     board = Board(step("a"), step("b", needs=(1,)))
     board.runs("a")
@@ -258,7 +241,6 @@ def test_a_misfit_of_arguments_is_an_incident_and_the_step_is_resolved_anew_when
 # --- people --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("X26")
 def test_skipping_needs_a_reason_and_something_that_has_not_run() -> None:
     board = Board(step("a"), step("b", needs=(1,)))
     assert refused(board.ask(c.SkipStep(1, " "))).fact == "no reason was given"
@@ -271,7 +253,6 @@ def test_skipping_needs_a_reason_and_something_that_has_not_run() -> None:
     assert board.status == "completed"
 
 
-@pytest.mark.req("V23")
 def test_cancelling_a_step_discards_its_report_and_skips_what_needs_it() -> None:
     board = Board(step("a"), step("b", needs=(1,)), step("c", after=(1,)))
     board.launch()
@@ -282,7 +263,6 @@ def test_cancelling_a_step_discards_its_report_and_skips_what_needs_it() -> None
     assert board.status == "completed"
 
 
-@pytest.mark.req("V23")
 def test_cancelling_a_runbook_ends_every_step_and_tells_the_processes_that_carry_them() -> None:
     board = Board(step("a"), step("b"), step("c", needs=(1, 2)))
     park = c.Park("b", carrier=Pin("doc", 1, hash_of("doc")))
@@ -298,7 +278,6 @@ def test_cancelling_a_runbook_ends_every_step_and_tells_the_processes_that_carry
     assert board.completes("b") == "late"
 
 
-@pytest.mark.req("V23")
 def test_a_completion_that_comes_before_a_cancellation_wins() -> None:
     board = Board(step("a"))
     board.park("a")
@@ -306,7 +285,6 @@ def test_a_completion_that_comes_before_a_cancellation_wins() -> None:
     assert refused(board.ask(c.Cancel("late"))).fact == "it is already completed"
 
 
-@pytest.mark.req("X13")
 def test_a_step_that_waits_too_long_fails_as_timed_out_or_is_escalated() -> None:
     board = Board(step("a"), step("b"))
     board.park("a")
@@ -324,7 +302,6 @@ def test_a_step_that_waits_too_long_fails_as_timed_out_or_is_escalated() -> None
 # --- gates ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("V20")
 def test_a_gate_opens_for_someone_of_the_group_who_did_not_ask() -> None:
     board = Board(step("a"), step("pay", needs=(1,), gate="treasury"))
     board.runs("a")
@@ -339,7 +316,6 @@ def test_a_gate_opens_for_someone_of_the_group_who_did_not_ask() -> None:
     assert refused(board.ask(answer, BOB)).code == "wrong_state"
 
 
-@pytest.mark.req("V20")
 def test_a_refused_gate_fails_the_step_and_a_retry_asks_again() -> None:
     board = Board(step("pay", gate="treasury"))
     board.ask(c.AnswerGate(1, False, "too much"), BOB)
@@ -352,7 +328,6 @@ def test_a_refused_gate_fails_the_step_and_a_retry_asks_again() -> None:
 # --- decisions -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("X9")
 def test_a_decision_adds_and_skips_in_the_record_of_its_result() -> None:
     board = Board(step("a"), step("decide", needs=(1,)), step("edd", after=(2,)), step("file", after=(2,)))
     board.runs("a")
@@ -367,7 +342,6 @@ def test_a_decision_adds_and_skips_in_the_record_of_its_result() -> None:
     assert board.course.plan == hash_of("plan 2")
 
 
-@pytest.mark.req("X9")
 def test_a_decision_about_an_older_plan_is_refused_and_changes_nothing() -> None:
     board = Board(step("decide"))
     board.launch()
@@ -376,7 +350,6 @@ def test_a_decision_about_an_older_plan_is_refused_and_changes_nothing() -> None
     assert board.states == {"decide": "running"}
 
 
-@pytest.mark.req("X9")
 def test_a_decision_may_say_that_it_was_the_last_step() -> None:
     board = Board(step("decide"), step("b", after=(1,)), step("c"), is_sealed=False)
     board.launch("decide", "c")
@@ -386,7 +359,6 @@ def test_a_decision_may_say_that_it_was_the_last_step() -> None:
     assert board.status == "completed"
 
 
-@pytest.mark.req("X12")
 def test_where_every_resume_is_a_decision_what_follows_waits_for_it() -> None:
     board = Board(step("wait"), step("next", needs=(1,)), decider=pin("think"))
     board.park("wait")
@@ -405,7 +377,6 @@ def extension(board: Board, *steps: e.Added, edges: tuple[tuple[int, int], ...] 
     return c.ExtendPlan(base_of(board.runbook), hash_of(f"plan {count}"), hash_of(f"document {count}"), steps, edges)
 
 
-@pytest.mark.req("X11")
 def test_extending_leaves_what_was_there_unchanged_and_hangs_on_it() -> None:
     board = Board(step("a"), step("b", needs=(1,)))
     board.runs("a")
@@ -416,7 +387,6 @@ def test_extending_leaves_what_was_there_unchanged_and_hangs_on_it() -> None:
     assert [each.first for each in board.course.fragments] == [1, 3]
 
 
-@pytest.mark.req("X11")
 def test_a_step_added_behind_a_skipped_one_is_skipped() -> None:
     board = Board(step("a"), step("b"))
     board.ask(c.SkipStep(1, "not needed"))
@@ -424,7 +394,6 @@ def test_a_step_added_behind_a_skipped_one_is_skipped() -> None:
     assert board.states == {"a": "skipped", "b": "ready", "c": "skipped", "d": "ready", "e": "skipped"}
 
 
-@pytest.mark.req("X11")
 def test_a_step_that_has_not_begun_may_come_after_a_new_one_and_circles_are_refused() -> None:
     board = Board(step("a"), step("b", needs=(1,)), step("c", needs=(2,)))
     board.launch()
@@ -439,7 +408,6 @@ def test_a_step_that_has_not_begun_may_come_after_a_new_one_and_circles_are_refu
     assert board.of("ready") == ["b"]
 
 
-@pytest.mark.req("X11")
 def test_two_extensions_of_the_same_plan_are_one_and_a_refusal() -> None:
     board = Board(step("a"))
     first, second = extension(board, step("b")), extension(board, step("c"))
@@ -447,7 +415,6 @@ def test_two_extensions_of_the_same_plan_are_one_and_a_refusal() -> None:
     assert refused(board.ask(second)).fact == "its plan has changed meanwhile"
 
 
-@pytest.mark.req("X5")
 def test_a_runbook_that_is_not_sealed_never_completes() -> None:
     board = Board(is_sealed=False)
     assert board.status == "parked"
@@ -462,7 +429,6 @@ def test_a_runbook_that_is_not_sealed_never_completes() -> None:
 # --- taking back ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("X19", "V22")
 def test_compensation_takes_back_completed_steps_once_in_reverse_order_of_completion() -> None:
     board = Board(
         step("a", compensate=pin("undo a")), step("b", compensate=pin("undo b")), step("c"),
@@ -480,7 +446,6 @@ def test_compensation_takes_back_completed_steps_once_in_reverse_order_of_comple
     assert board.ask(c.Compensate()) == "replayed"
 
 
-@pytest.mark.req("X19")
 def test_a_compensation_that_fails_lets_the_others_run_and_can_be_retried() -> None:
     board = Board(step("a", compensate=pin("undo")), step("b", compensate=pin("undo"), needs=(1,)))
     board.runs("a")
@@ -496,7 +461,6 @@ def test_a_compensation_that_fails_lets_the_others_run_and_can_be_retried() -> N
     assert board.status == "cancelled"
 
 
-@pytest.mark.req("X19")
 def test_a_running_runbook_is_not_compensated_before_it_is_cancelled() -> None:
     board = Board(step("a"))
     assert refused(board.ask(c.Compensate())).hint == "Cancel it with --compensate."
@@ -535,7 +499,6 @@ def test_a_lock_is_kept_between_attempts_and_released_while_parked() -> None:
 # --- drafts --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("V28")
 def test_a_draft_is_revised_undone_redone_and_started() -> None:
     board = Board()
     board.ask(c.OpenDraft(hash_of("one"), "case-7"))
@@ -557,7 +520,6 @@ def test_a_draft_is_revised_undone_redone_and_started() -> None:
     assert refused(board.ask(c.ReviseDraft(hash_of("five"), "late"))).fact == "it is executing"
 
 
-@pytest.mark.req("V28")
 def test_a_draft_can_be_thrown_away() -> None:
     board = Board()
     board.ask(c.OpenDraft(hash_of("one")))
@@ -566,7 +528,6 @@ def test_a_draft_can_be_thrown_away() -> None:
     assert refused(board.ask(c.StartRunbook(hash_of("plan"), hash_of("d"), (step("a"),)))).fact == "it is cancelled"
 
 
-@pytest.mark.req("X11")
 def test_an_extension_made_before_the_runbook_added_a_step_by_itself_is_made_again() -> None:
     board = Board(step("a", on_failure="decide", alternative=pin("choose")), step("b"))
     late = extension(board, step("c", needs=(2,)), step("d", needs=(3,)))

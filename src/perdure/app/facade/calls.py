@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from perdure.app.calls.views import CallView
+from perdure.app.calls.views import CallView, ErrorView
 from perdure.app.engine_views import EngineView
 from perdure.app.facade.performer import Desk, pages
 from perdure.app.instances.views import InstanceView
@@ -33,7 +33,14 @@ from perdure.app.operations.verbs import ShowVerb, show_verb
 from perdure.app.overview.overview import Overview
 from perdure.app.quarantine_views import QUARANTINED
 from perdure.app.tracebacks import TracebackView
-from perdure.errors import CallFailedError, DamagedPayloadError, QuarantinedError, RejectedError, Rejection
+from perdure.errors import (
+    CallFailedError,
+    DamagedPayloadError,
+    PerdureError,
+    QuarantinedError,
+    RejectedError,
+    Rejection,
+)
 from perdure.lifecycles.instances import KIND as LIFECYCLE
 from perdure.runbooks.executor.call_executor import index_text
 
@@ -95,13 +102,20 @@ class CallDesk(Desk):
 
     async def incidents(self, limit: int = MAX_LISTED) -> list[CallView | InstanceView | LifecycleStatus]:
         """Calls, instances that carry none and lifecycles that need a person, and whatever is quarantined."""
-        ids: dict[str, str] = {}
+        stuck: dict[str, StuckView] = {}
         async for item in pages(self._performer, StuckView, incidents.list_incidents, Paged(), limit):
-            ids[item.id if item.state == QUARANTINED else item.concerns or item.id] = item.kind
-        found: list[CallView | InstanceView | LifecycleStatus] = []
-        for id, kind in ids.items():
-            found.append(await (self._lifecycle(id) if kind == LIFECYCLE else self._shown(id)))
-        return found
+            stuck[item.id if item.state == QUARANTINED else item.concerns or item.id] = item
+        return [await self._stuck(id, item) for id, item in stuck.items()]
+
+    async def _stuck(self, id: str, item: StuckView) -> CallView | InstanceView | LifecycleStatus:
+        """What needs a person; of something damaged at least that it is there, and what differs."""
+        try:
+            return await (self._lifecycle(id) if item.kind == LIFECYCLE else self._shown(id))
+        except PerdureError as error:
+            if item.state != QUARANTINED:
+                raise
+            damage = ErrorView("permanent_contract", item.code or error.code, item.text or str(error))
+            return CallView(id, "", 0, QUARANTINED, error=damage)
 
     async def traceback(self, id: str) -> TracebackView:
         """The traceback that the latest failed attempt of a call, a step (`<id>:<step>`) or an instance left."""

@@ -25,6 +25,7 @@ from perdure.app.operations import (
     runbooks,
     tasks,
     uploads,
+    variables,
     verbs,
     waits,
 )
@@ -53,6 +54,7 @@ TABLE: tuple[Row, ...] = tuple(
         waits,
         incidents,
         instances,
+        variables,
         keys,
         lifecycles,
         dead_letters,

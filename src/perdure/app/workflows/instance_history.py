@@ -51,7 +51,7 @@ class InstanceStory:
             case e.JobMade():
                 self._jobs[entry.number] = entry
             case e.JobStarted() if not self._is_answer(entry.number):
-                self._begin(entry.number, self._job_kind(entry.number), entry.attempt, entry.at)
+                self._begin(entry.number, self._about(entry.number)[0], entry.attempt, entry.at)
             case e.JobCompleted():
                 await self._completed(entry)
             case e.JobFailed():
@@ -73,11 +73,11 @@ class InstanceStory:
 
     def _begin(self, number: int, kind: str, attempt: int, at: Micros) -> None:
         element = self._elements.get(number, "")
-        own = self._metadata(number)
+        actor = "" if kind == "user_task" else self._about(number)[1]
         given = self._inputs(element)
         self._open[number], self._began[number] = len(self.executions), at
         self.executions.append(
-            ExecutionView(element, kind, own.get("actor", ""), attempt, "active", iso(at), input=given)
+            ExecutionView(element, kind, actor, attempt, "active", iso(at), input=given)
         )  # fmt: skip
 
     def _end(self, number: int, state: str, at: Micros, **more: Any) -> None:
@@ -92,9 +92,9 @@ class InstanceStory:
     async def _completed(self, entry: e.JobCompleted) -> None:
         is_answer, place = self._is_answer(entry.number), self._open.get(entry.number)
         if not is_answer and (place is None or self.executions[place].ended_at is not None):
-            self._begin(entry.number, self._job_kind(entry.number), 1, entry.at)
-        own, by = self._metadata(entry.number), self._jobs[entry.number].by if entry.number in self._jobs else ""
-        actor = by if is_answer and by else own.get("actor") or entry.verb
+            self._begin(entry.number, self._about(entry.number)[0], 1, entry.at)
+        by = self._jobs[entry.number].by if entry.number in self._jobs else ""
+        actor = by if is_answer and by else self._about(entry.number)[1] or entry.verb
         before = self._data
         await self._changed(entry.head, actor, entry.at)
         output = difference(before, self._data)
@@ -118,16 +118,23 @@ class InstanceStory:
         told = money(cost) if cost is not None else None
         self.executions[place] = replace(self.executions[place], cost=told, tokens=tokens)
 
-    def _job_kind(self, number: int) -> str:
+    def _about(self, number: int) -> tuple[str, str]:
+        """The kind of a task, and the name of the code that does it: as the model has them, whoever looks."""
+        node = self._definition.elements.get(self._elements.get(number, ""))
+        own = node.properties if node is not None else {}
+        host = self._definition.elements.get(own.get("workflow:of", ""))
+        theirs = host.properties if host is not None else {}
+        for kind, properties, name in (
+            ("service_task", own, "workflow:agent"), ("script_task", own, "workflow:script"),
+            ("compensation", theirs, "workflow:compensation"), ("timeout", theirs, "workflow:on_timeout"),
+        ):  # fmt: skip
+            if name in properties:
+                return kind, properties[name].rpartition(":")[2]
+        if host is not None:
+            return "gateway", host.id
         made = self._jobs.get(number)
-        kind = str(self._metadata(number).get("kind", ""))
-        return kind or {"undo": "compensation", "intake": "user_task"}.get(made.purpose if made else "", "service_task")
-
-    def _metadata(self, number: int) -> dict[str, Any]:
-        made = self._jobs.get(number)
-        binding = self._definition.binding(made.verb) if made is not None else None
-        verb = self._runtime.catalogue.find(binding.verb, binding.version) if binding is not None else None
-        return verb.definition.metadata if verb is not None else {}
+        kinds = {"undo": "compensation", "intake": "message"}
+        return kinds.get(made.purpose if made is not None else "", "service_task"), ""
 
     def _inputs(self, element: str) -> Data:
         node = self._definition.elements.get(element)

@@ -56,14 +56,20 @@ class ProjectWorkflows:
         ]  # fmt: skip
         if problems:
             raise DefinitionError(problems)
-        return Catalogue(
-            [*own, *added], catalogue.entities, catalogue.definitions, catalogue.documents, catalogue.reasons
-        )
+        from perdure.app.workflows.shared_variables import added as shared_variables  # noqa: PLC0415  as above
+
+        shared, entities = shared_variables(catalogue)
+        verbs = [*own, *shared, *added]
+        return Catalogue(verbs, entities, catalogue.definitions, catalogue.documents, catalogue.reasons)
 
     def handlers(self, given: Sequence[str] | Mapping[str, Any], catalogue: Catalogue) -> HandlerRegistry:
         """The handlers of the project; the code of each version of a workflow is that of its verbs in that version."""
         packages, bound = ((), given) if isinstance(given, Mapping) else (given, {})
         registry = HandlerRegistry.collect(list(packages), catalogue, bound)
+        if self.compiled:
+            from perdure.app.workflows.shared_variables import bind  # noqa: PLC0415  as above
+
+            bind(catalogue, registry)
         for each in self.compiled:
             for name, handler in each.handlers.items():
                 registry.bind(name, handler, each.number)

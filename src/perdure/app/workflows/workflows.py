@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from perdure.app.workflows.views import ExecutionView, VariableView, WorkflowView
+from perdure.app.facade.performer import Performer
+from perdure.app.facade.workflows import WorkflowDesk
+from perdure.app.workflows.views import VariableView, WorkflowView
 from perdure.engine import ProcessVersion, Until
 from perdure.errors import RejectedError, Rejection
 from perdure.payload import parse_digest
@@ -24,10 +26,11 @@ ARM = "rollout_arm"
 """The variable that says which version a rollout chose, and by which rule."""
 
 
-class Workflows:
+class Workflows(WorkflowDesk):
     """Reached as `perdure.workflows`. A version is a text, such as `1.0`; `latest` is the highest active one."""
 
-    def __init__(self, runtime: Runtime, origin: Origin, views: Views) -> None:
+    def __init__(self, performer: Performer, runtime: Runtime, origin: Origin, views: Views) -> None:
+        super().__init__(performer)
         self._runtime, self._origin, self._views = runtime, origin, views
 
     async def versions(self, workflow: str) -> Sequence[WorkflowView]:
@@ -91,25 +94,13 @@ class Workflows:
         definition = await self._runtime.instances.loaded(aggregate)
         return await InstanceStory(self._runtime, aggregate, definition).read(self._origin)
 
-    async def executions(self, instance: str) -> Sequence[ExecutionView]:
-        """Every attempt of every task, oldest first."""
-        return (await self.story(instance)).executions
-
-    async def variables(self, instance: str) -> Sequence[VariableView]:
-        """The variables of an instance as they are now."""
-        return [versions[-1] for versions in (await self.story(instance)).variables.values()]
-
-    async def set_variable(self, instance: str, name: str, value: Any, reason: str = "") -> VariableView:
-        """Set a variable of a running instance by hand, and the flag that follows it, in one commit."""
+    async def write(self, instance: str, name: str, value: Any, reason: str = "") -> VariableView:
+        """Set a variable, once whoever asks was found to be allowed to."""
         aggregate = await self._runtime.instances.read(instance, self._origin)
         definition = await self._runtime.instances.loaded(aggregate)
         flags = followed(definition.deployed.flags, {name: value})
         await self._runtime.engine.modify(instance, self._origin, data={name: value}, flags=flags, reason=reason)
-        return (await self.variable_history(instance, name))[-1]
-
-    async def variable_history(self, instance: str, name: str) -> Sequence[VariableView]:
-        """Every version of a variable of an instance, oldest first."""
-        return (await self.story(instance)).variables.get(name, [])
+        return (await self.story(instance)).variables[name][-1]
 
 
 def _number(deployed: Deployed) -> int | None:

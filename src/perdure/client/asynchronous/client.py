@@ -12,6 +12,7 @@ from perdure.app.facade.calls import MAX_LISTED, CallDesk
 from perdure.app.facade.lists import Listing
 from perdure.app.facade.messages import MessageDesk
 from perdure.app.facade.performer import pages
+from perdure.app.facade.workflows import WorkflowDesk
 from perdure.app.lists.list_rows import DeadLetterItem, ParkedItem
 from perdure.app.operations import calls, dead_letters, incidents, verbs, waits
 from perdure.app.operations.audits import Export, export_runbook
@@ -61,6 +62,7 @@ class AsyncClient(CallDesk, MessageDesk):
         self.processes = Processes(self._performer)
         self.instances = InstanceDesk(self._performer)
         self.tasks = TaskDesk(self._performer)
+        self.workflows = WorkflowDesk(self._performer)
         self.lifecycles = LifecycleDesk(self._performer)
         self.listing = Listing(self._performer)
         self.documents = ClientDocuments(self._performer)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from perdure.scaffold.compile import Compiled
 from perdure.scaffold.evolution import Evolution
-from perdure.scaffold.project import LOCK_FILE, Lock, ProjectFile, Target, digest, header_digest
+from perdure.scaffold.project import LOCK_FILE, Lock, ProjectFile, Target, digest, header_digest, is_of_people
 from perdure.scaffold.verify.findings import Mismatch
 
 AGAIN = "Scaffold again."
@@ -72,6 +72,8 @@ def check_commands(evolution: Evolution, lock: Lock) -> Iterator[Mismatch]:
 
 
 def _check_file(file: ProjectFile, text: str) -> Iterator[Mismatch]:
+    if is_of_people(file.path, text):
+        return
     mark = header_digest(text)
     if mark is None or mark[0] != mark[1]:
         fact = "it was changed by hand" if mark is not None else "its mark is gone: it was changed by hand"

@@ -21,15 +21,12 @@ from typing import Literal
 
 import msgspec
 
-Code = Literal[
-    "AME070", "AME071", "AME072", "AME073", "AME080", "AME081", "AME082", "AME083", "AME084", "AME085", "AME086"
-]
-
 
 class Mismatch(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that disagrees. `diff` leads from what is there to what should be."""
 
-    code: Code
+    code: str
+    """One of the table above, or that of a rule of the profile which the model breaks."""
     path: str
     fact: str
     hint: str = ""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from perdure.bpmn.contract import read_contract
+from perdure.errors import ModelError, Problem
 from perdure.scaffold.compile import Compiled, compile_project
 from perdure.scaffold.project import Target
 from perdure.scaffold.targets.target_table import target_named
@@ -33,7 +34,11 @@ def verify(folder: Path, histories: Path | None = None) -> VerifyReport:
 
 def _findings(project: Project, writer: Target) -> Iterator[Mismatch]:
     folder, lock = project.folder, project.lock
-    compiled = _compile(project, in_place=False)
+    try:
+        compiled = _compile(project, in_place=False)
+    except ModelError as error:
+        yield from (_broken(each, lock.model) for each in error.problems)
+        return
     contract = read_contract(project.model)
     yield from drift.check_commands(compiled.evolution, lock)
     if compiled.evolution.change == "version":
@@ -48,6 +53,12 @@ def _findings(project: Project, writer: Target) -> Iterator[Mismatch]:
     package = (folder / writer.generated_folder(lock)).parent
     entries = sorted({folder / each.path for each in writer.checks(lock, contract)})
     yield from check_determinism(folder, package, entries)
+
+
+def _broken(problem: Problem, path: str) -> Mismatch:
+    """A rule of the profile that the model breaks."""
+    fact = f"'{problem.field}': {problem.reason}"
+    return Mismatch(code=problem.code, path=path, line=problem.line, fact=fact, hint=problem.hint)
 
 
 def _compile(project: Project, *, in_place: bool) -> Compiled:

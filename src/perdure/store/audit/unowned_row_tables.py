@@ -17,12 +17,14 @@ from perdure.store.row_journal import (
     CURSOR,
     DEFINITION,
     LEASE,
+    OUTBOX,
     QUARANTINE,
     SERVES,
     answer_digest,
     cursor_digest,
     definition_digest,
     lease_digest,
+    outbox_digest,
     quarantine_digest,
     serves_digest,
 )
@@ -183,6 +185,27 @@ class Quarantined(_Kept):
                 return
 
 
+class OutboxMessages:
+    """Messages of channels: others read and remove them, and nobody changes or adds any."""
+
+    async def look(self, reader: Reader, key: Key) -> Standing | None:
+        rows = await reader.fetch("whole_outbox_message", tenant=key[0], effect_id=key[1])
+        return Standing([outbox_digest(*plain(rows[0]))]) if rows else None
+
+    async def keys(self, reader: Reader) -> AsyncIterator[Key]:
+        after: Key = ("", "")
+        while True:
+            rows = await reader.fetch("scan_outbox", after_tenant=after[0], after_effect=after[1], most=PAGE)
+            for row in map(plain, rows):
+                after = row[:2]
+                yield after
+            if len(rows) < PAGE:
+                return
+
+    def may_be_gone(self, record: RowRecord, now: Micros) -> bool:
+        return True
+
+
 TABLES: dict[str, Table] = {
     MESSAGE: Messages(),
     DEFINITION: Definitions(),
@@ -191,4 +214,5 @@ TABLES: dict[str, Table] = {
     LEASE: Leases(),
     SERVES: Served(),
     QUARANTINE: Quarantined(),
+    OUTBOX: OutboxMessages(),
 }

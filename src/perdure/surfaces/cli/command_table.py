@@ -149,7 +149,7 @@ COMMANDS: tuple[Command, ...] = (
         },
     ),
     *_listed("commands.instances", "Processes", {"instances": "Look after running processes."}),
-    *_listed("commands.workflows", "Processes", {"workflows": "List and convert workflows in Python and YAML."}),
+    *_listed("commands.workflows", "Processes", {"workflows": "Look after workflows in Python and YAML."}),
     *_listed(
         "commands.lifecycles",
         "Lifecycles",

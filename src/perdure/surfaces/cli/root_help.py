@@ -38,8 +38,13 @@ class Style(NamedTuple):
 def print_root_help(stream: TextIO | None = None) -> None:
     """Print the page as wide as the terminal; plain where the stream is not one."""
     stream = stream or sys.stdout
-    for line in root_help(style_of(stream)):
-        stream.write(f"{line}\n")
+    try:
+        for line in root_help(style_of(stream)):
+            stream.write(f"{line}\n")
+        stream.flush()
+    except BrokenPipeError:
+        # Whoever read the page has enough; nothing more can be flushed to them.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def style_of(stream: TextIO) -> Style:

@@ -62,13 +62,13 @@ class WorkflowModule:
             "self.run_id = workflow.info().run_id",
         ]
         if self._contract.work:
-            lines.append("self._steps = Steps()")
+            lines.append("self.steps = Steps()")
         if self._contract.waits:
-            lines.append("self._inbox = Inbox()")
+            lines.append("self.inbox = Inbox()")
         for gate in self._contract.gates.values():
             name = self._names.methods[gate.node.id]
-            lines += call(f"self._{name}_gate: Gate[{answer_of(gate.update)}] = Gate", [quoted(gate.node.id)], at=2)
-        lines += [f"self._{self._side_name(id)} = SidePaths()" for id, body in self._bodies() if _sides_in(body)]
+            lines += call(f"self.gate_{name}: Gate[{answer_of(gate.update)}] = Gate", [quoted(gate.node.id)], at=2)
+        lines += [f"self.{self._side_name(id)} = SidePaths()" for id, body in self._bodies() if _sides_in(body)]
         init = ["@workflow.init", "def __init__(self, state: State) -> None:", *indented(lines)]
         return indented(init)
 
@@ -76,7 +76,7 @@ class WorkflowModule:
         return [("", self._program.body), *self._program.subprocesses.items()]
 
     def _side_name(self, scope: str) -> str:
-        return f"{self._names.methods[scope]}_sides" if scope else "sides"
+        return f"sides_{self._names.methods[scope]}" if scope else "sides"
 
     def _run(self) -> list[str]:
         says = in_docstring(self._contract.process.documentation, 84)
@@ -84,7 +84,7 @@ class WorkflowModule:
         lines += [f'    """{says if says.endswith(".") else says + "."}"""'] if says else []
         if not _sides_in(self._program.body):
             return indented([*lines, *indented(self._flow.scope(self._program.body, "self.state"))])
-        lines += ["    async with self._sides:", "        await self._process()", "    return self.state", ""]
+        lines += ["    async with self.sides:", "        await self._process()", "    return self.state", ""]
         lines += ["async def _process(self) -> None:", *indented(self._flow.scope(self._program.body, ""))]
         return indented(lines)
 
@@ -96,9 +96,10 @@ class WorkflowModule:
             if not _sides_in(body):
                 lines += indented(self._beside(id, self._flow.scope(body, "")))
                 continue
-            inside = [f"async with self._{self._side_name(id)}:", f"    await self._inside_{name}()"]
+            inner = self._flow.free_name(f"inside_{name}")
+            inside = [f"async with self.{self._side_name(id)}:", f"    await self._{inner}()"]
             lines += indented(self._beside(id, inside))
-            lines += ["", f"async def _inside_{name}(self) -> None:", *indented(self._flow.scope(body, ""))]
+            lines += ["", f"async def _{inner}(self) -> None:", *indented(self._flow.scope(body, ""))]
         return indented(lines)
 
     def _step_methods(self) -> list[str]:
@@ -138,7 +139,7 @@ class WorkflowModule:
                 self._names.methods[event.id], in_docstring(event.name or event.id) + ".", side.body
             )
             sides = self._side_name(self._scope_of(id))
-            head = call(f"async with self._{sides}.after", [span(event, timer), f"self._{path}"], ":", at=2)
+            head = call(f"async with self.{sides}.after", [span(event, timer), f"self._{path}"], ":", at=2)
             body = [*head, *indented(body)]
         return body
 
@@ -154,7 +155,7 @@ class WorkflowModule:
         if self._contract.waits:
             lines += [
                 "", '@workflow.signal(name="message")', "async def message(self, envelope: Envelope) -> None:",
-                '    """A message for this instance, as the ingress delivers it."""', "    self._inbox.put(envelope)",
+                '    """A message for this instance, as the ingress delivers it."""', "    self.inbox.put(envelope)",
             ]  # fmt: skip
         for gate in self._contract.gates.values():
             lines += self._door(gate)
@@ -169,10 +170,10 @@ class WorkflowModule:
             "", f"@workflow.update(name={quoted(gate.update)})",
             f"async def answer_{name}(self, answer: {answer}) -> None:",
             f'    """The answer to: {said}."""',
-            f"    self._{name}_gate.give(answer)",
+            f"    self.gate_{name}.give(answer)",
             "", f"@answer_{name}.validator",
             f"def check_{name}(self, answer: {answer}) -> None:",
-            f"    self._{name}_gate.check(answer)",
+            f"    self.gate_{name}.check(answer)",
             f"    gates.check_{name}(self.state, answer)",
         ]  # fmt: skip
 

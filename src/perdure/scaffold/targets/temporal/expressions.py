@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import assert_never
 
@@ -82,9 +83,7 @@ def _plain(part: object) -> str:
 
 
 def _in_f_string(text: str) -> str:
-    return quoted(text)[1:-1].replace("{", "{{").replace("}", "}}") if '"' not in text else (
-        text.replace("\\", "\\\\").replace('"', '\\"').replace("{", "{{").replace("}", "}}")
-    )  # fmt: skip
+    return json.dumps(text, ensure_ascii=False)[1:-1].replace("{", "{{").replace("}", "}}")
 
 
 def condition(value: Condition, data: Data, *, inside: bool = False) -> str:

@@ -53,7 +53,7 @@ class Steps:
         names = {wait.node.id: self._names.methods[wait.node.id] for wait in waits}
         lines = [line for wait in waits for line in self._open(names[wait.node.id], wait)]
         lines += self._awaited([names[wait.node.id] for wait in waits], timers)
-        lines.append(f"self._inbox.close({', '.join(names.values())})")
+        lines.append(f"self.inbox.close({', '.join(names.values())})")
         for wait in waits:
             taken = [f"message = {names[wait.node.id]}.take()", *self._outputs("message.payload", wait.mapping.outputs)]
             ending = [] if wait is waits[-1] and not timers else [f"if {names[wait.node.id]}.arrived:"]
@@ -89,7 +89,7 @@ class Steps:
     def _work(self, id: str, work: Work) -> list[str]:
         type = work.definition.type
         request, result = request_of(type), result_of(type)
-        lines = [f"step_instance = self._steps.enter({quoted(id)})"]
+        lines = [f"step_instance = self.steps.enter({quoted(id)})"]
         lines.append(f"request = {request}()")
         for each in work.mapping.inputs:
             value = self._data.read(STATE, "State", each.source.inner)
@@ -124,12 +124,12 @@ class Steps:
 
     def _open(self, name: str, wait: Wait) -> list[str]:
         key = template(wait.subscription.correlation_key, self._data, wait.node.id)
-        return call(f"{name} = self._inbox.open", [quoted(wait.name), key], at=2)
+        return call(f"{name} = self.inbox.open", [quoted(wait.name), key], at=2)
 
     def _wait(self, wait: Wait) -> list[str]:
         key = template(wait.subscription.correlation_key, self._data, wait.node.id)
         head = "message = " if wait.mapping.outputs else ""
-        lines = call(f"{head}await self._inbox.receive", [quoted(wait.name), key], at=2)
+        lines = call(f"{head}await self.inbox.receive", [quoted(wait.name), key], at=2)
         return [*lines, *self._outputs("message.payload", wait.mapping.outputs)]
 
     def _outputs(self, payload: str, outputs: tuple[Assignment, ...]) -> list[str]:
@@ -141,7 +141,7 @@ class Steps:
 
     def _gate(self, gate: Gate) -> list[str]:
         name, answer = self._names.methods[gate.node.id], answer_of(gate.update)
-        lines = [f"answer = await self._{name}_gate.answered()"]
+        lines = [f"answer = await self.gate_{name}.answered()"]
         for each in gate.mapping.outputs:
             value = self._data.read("answer", answer, each.source.inner)
             lines += _fitted(self._data.write(STATE, "State", each.target.inner, value))

@@ -84,7 +84,7 @@ class _Project:
             "identity.py": self._identity(),
             f"workflow_v{version.number}.py": module.text(version.type),
         }
-        if self._contract.waits:
+        if self._has_waits():
             texts["ingress.py"] = self._ingress()
         folder = f"src/{self._package}/generated"
         own = [self._written(f"{folder}/{name}", text) for name, text in texts.items()]
@@ -142,7 +142,7 @@ class _Project:
         ]
 
     def _registry(self) -> str:
-        waits = bool(self._contract.waits)
+        waits = self._has_waits()
         functions = {type: self._lock.functions[type] for type in sorted(self._lock.functions)}
         lines = [
             '"""Everything a worker runs: workflows and the bodies of tasks, each of the type the model asks for."""'
@@ -180,6 +180,11 @@ class _Project:
         for each in self._lock.versions:
             lines += imported(f"{package}.generated.workflow_v{each.number}", [self._class(each.number)])
         return lines
+
+    def _has_waits(self) -> bool:
+        """Whether some version waits for messages."""
+        bindings = (each for version in self._lock.versions for each in version.program.bindings.values())
+        return any(each.startswith("message ") for each in bindings)
 
     def _class(self, number: int) -> str:
         first = pascal(self._lock.versions[0].type) or "Process"
@@ -223,7 +228,7 @@ class _Project:
             found[f"{folder}/activities/{name}.py"] = self._body(type, name)
         if self._contract.gates:
             found[f"{folder}/gates.py"] = self._gates()
-        if self._contract.waits:
+        if self._has_waits():
             found[f"{folder}/routing.py"] = fill("routing.py", package=package)
         return [ProjectFile(path, text, "people") for path, text in found.items()]
 

@@ -107,17 +107,22 @@ class Flow:
 
     def method(self, wanted: str, says: str, body: Body) -> str:
         """The name of a new method that does these statements."""
-        name, number = wanted, 1
-        while name in self._taken:
-            number += 1
-            name = f"{wanted}_{number}"
-        self._taken.add(name)
+        name = self.free_name(wanted)
         before, self._result = self._result, ""
         lines = self._lines(body, 0)
         if lines and lines[-1] == "return":
             lines.pop()
         self._result = before
         self._methods += ["", f"async def _{name}(self) -> None:", f'    """{says}"""', *indented(lines)]
+        return name
+
+    def free_name(self, wanted: str) -> str:
+        """A name that no method has yet."""
+        name, number = wanted, 1
+        while name in self._taken:
+            number += 1
+            name = f"{wanted}_{number}"
+        self._taken.add(name)
         return name
 
     def _choice(self, choice: Choice, depth: int) -> list[str]:

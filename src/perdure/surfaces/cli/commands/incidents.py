@@ -50,11 +50,14 @@ def _picture(found: list[CallView | InstanceView | LifecycleStatus]) -> object:
 def _why(view: CallView | InstanceView | LifecycleStatus) -> tuple[str, str, str | None]:
     from perdure.app.instances.views import InstanceView
     from perdure.app.lifecycles.views import LifecycleStatus
+    from perdure.app.quarantine_views import QUARANTINED
 
     if isinstance(view, LifecycleStatus):
         stuck = view.incidents[0] if view.incidents else None
         return (stuck.code, stuck.text, stuck.since) if stuck is not None else ("", "", None)
 
+    if view.state == QUARANTINED and view.error is not None:
+        return view.error.code, view.error.message, None
     if isinstance(view, InstanceView):
         first = view.incidents[0] if view.incidents else None
         return (first.code, first.text, first.since) if first is not None else ("", "", None)

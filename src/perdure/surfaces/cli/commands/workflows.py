@@ -1,4 +1,4 @@
-"""Commands about workflows in Python and YAML: list and convert."""
+"""Commands about workflows in Python and YAML: list, convert, and look at what their instances hold and did."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ import typer
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.global_options import Settings
+from perdure.surfaces.cli.output import encode
+from perdure.surfaces.cli.project_context import open_store
 
 if TYPE_CHECKING:
+    from perdure.app.workflows.views import VariableView
     from perdure.workflows.conversion import Converted
 
 
@@ -75,4 +78,62 @@ def _deliver(settings: Settings, found: Converted, source: Path, into: str | Non
     )
 
 
-COMMANDS = {"workflows": {"list": list_workflows, "convert": convert}}
+Instance = Annotated[str, typer.Argument(metavar="INSTANCE", help="The instance's id.", show_default=False)]
+
+
+async def variables(
+    settings: Settings,
+    instance: Instance,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Every version of this one alone.")] = "",
+) -> None:
+    """Show the variables of an instance, or every version of one, with who wrote each and when."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        desk = perdure.workflows
+        found = await (desk.variable_history(instance, name) if name else desk.variables(instance))
+    lines = [f"{each.name} = {encode(each.value)}  {each.type}, {_written(each)}" for each in found]
+    output.show(settings, list(found), lambda: "\n".join(lines) or "No variables.")
+
+
+def _written(variable: VariableView) -> str:
+    return f"version {variable.version} by {variable.updated_by} {variable.updated_at}"
+
+
+async def set_variable(
+    settings: Settings,
+    instance: Instance,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The variable.", show_default=False)],
+    value: Annotated[str, typer.Argument(metavar="JSON", help="Its value; what is no JSON is text.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stays in the journal.")] = "",
+) -> None:
+    """Set a variable of a running instance; conditions follow it."""
+    import msgspec
+
+    try:
+        given = msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        given = value
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        found = await perdure.workflows.set_variable(instance, name, given, reason)
+    output.show(settings, found, lambda: f"✓ {name} = {encode(found.value)}, version {found.version}")
+
+
+async def executions(settings: Settings, instance: Instance) -> None:
+    """Show every attempt of every task of an instance: input, output, error, cost and duration."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        found = await perdure.workflows.executions(instance)
+    lines = [
+        f"{each.task} #{each.attempt} {each.state}  {each.actor}"
+        + (f"  {each.duration_ms:g} ms" if each.duration_ms is not None else "")
+        + (f"  cost {each.cost}" if each.cost else "")
+        + (f"  {each.error}" if each.error else f"  {encode(each.output)}" if each.output else "")
+        for each in found
+    ]
+    output.show(settings, list(found), lambda: "\n".join(lines) or "Nothing has run.")
+
+
+COMMANDS = {
+    "workflows": {
+        "list": list_workflows, "convert": convert, "variables": variables, "set": set_variable,
+        "executions": executions,
+    },
+}  # fmt: skip
