@@ -177,6 +177,10 @@ def report(found: dict[str, list[dict[str, float]]]) -> str:
         "| engine | starts/s | completions/s | of SQLite | start p50, p99 | completion p50, p99 | worker | server |",
         "|---|---|---|---|---|---|---|---|",
     ]  # fmt: skip
+    lines[-2:-2] = [
+        f"The machine's load was {os.getloadavg()[1]:.0f} at the end: further workers had no core of their own.",
+        "",
+    ]
     for name, rounds in found.items():
         ratio = statistics.median(
             mine["completions_per_second"] / base["completions_per_second"]
