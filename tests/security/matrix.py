@@ -130,6 +130,7 @@ MATRIX: dict[str, str] = {
     "show_instance": "instance.read",
     "show_lifecycle": "lifecycle.read",
     "show_lifecycle_history": "lifecycle.read",
+    "list_engines": "engine.list",
     "show_overview": "overview.read",
     "show_pack": "pack.read",
     "show_page": "",

@@ -22,7 +22,7 @@ def _table(*groups: tuple[frozenset[Role], str]) -> dict[str, frozenset[Role]]:
 
 OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_EVERYONE, """
-        audit.export call.list call.read dead-letter.list draft.read event.read incident.list instance.list
+        audit.export call.list call.read dead-letter.list draft.read engine.list event.read incident.list instance.list
         instance.read lifecycle.list lifecycle.read overview.read pack.list pack.read parked.list process.list
         process.read request.read runbook.list runbook.read session.read task.list task.read verb.list
         verb.read document.list document.read

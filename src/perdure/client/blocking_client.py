@@ -263,6 +263,7 @@ class Client(Blocking):
     retry_many = called(AsyncClient.retry_many)
     traceback = called(AsyncClient.traceback)
     overview = called(AsyncClient.overview)
+    engines = called(AsyncClient.engines)
     retry = called(AsyncClient.retry)
     resolve = called(AsyncClient.resolve)
     amend = called(AsyncClient.amend)

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from perdure.engine.messages import Receipt as Receipt
     from perdure.engine.messages import Vet as Vet
     from perdure.engine.messages import sent_id as sent_id
+    from perdure.engine.status import EngineStatus as EngineStatus
 
 # Names are loaded when first used: settings are read without them.
 _HOMES = {
@@ -92,5 +93,6 @@ _HOMES = {
         "Vet",
         "sent_id",
     ),
+    "status": ("EngineStatus",),
 }
 __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

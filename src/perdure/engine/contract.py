@@ -12,6 +12,7 @@ from perdure.engine.deployment import Deployment, Judged
 from perdure.engine.instance import Flags, InstanceName, LifecycleEvent, MigrationPlan, MovePlan, Until
 from perdure.engine.jobs import JobStream
 from perdure.engine.messages import Broadcast, Receipt, Vet
+from perdure.engine.status import EngineStatus
 from perdure.journal import Origin
 from perdure.sources import Id
 from perdure.verb_contract import ConsequenceTier
@@ -35,6 +36,10 @@ class Engine(Protocol):
 
     @property
     def capabilities(self) -> Capabilities: ...
+
+    async def status(self) -> EngineStatus:
+        """How the engine stands now; one that cannot be reached says why, within seconds."""
+        ...
 
     async def open(self) -> None:
         """Begin to carry; EngineSettingError when the engine lacks what is needed."""

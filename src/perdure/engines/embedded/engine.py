@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
 from perdure.bpmn.machine.aggregate_ids import INSTANCE, PROCESS
@@ -10,6 +11,7 @@ from perdure.engine import (
     EVERYTHING,
     MESSAGE,
     SIGNAL,
+    EngineStatus,
     Flags,
     InstanceName,
     JobStream,
@@ -88,6 +90,10 @@ class EmbeddedEngine:
         self.complete_task, self.claim_task = people.complete_task, people.claim_task
         self.delegate_task, self.reassign_task = people.delegate_task, people.reassign_task
         self.retry_incident, self.resolve_incident = people.retry_incident, people.resolve_incident
+
+    async def status(self) -> EngineStatus:
+        """It is this process and its store."""
+        return EngineStatus(version=version("perdure"))
 
     async def open(self) -> None:
         """Refuse from now on what an engine outside carries, in a store that was once opened with one."""

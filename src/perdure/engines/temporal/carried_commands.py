@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 from msgspec.structs import replace
 
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
-from perdure.bpmn.machine.commands import ChangeCarrier, Migrate, RaiseIncident, RecordJob, StartInstance
+from perdure.bpmn.machine.commands import Cancel, ChangeCarrier, Migrate, RaiseIncident, RecordJob, StartInstance
 from perdure.bpmn.machine.instance_machine import InstanceMachine, elsewhere
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.engines.decided_elsewhere import changed_record
@@ -339,6 +339,33 @@ class CarriedCommands:
             data = canonical(definition.deployed.content)
         return Dispatch(id=name, expected=expected, origin=origin, command=command, definition=data)
 
+    # --- giving up ---------------------------------------------------------------------------------------------
+
+    async def is_over(self, id: Id, origin: Origin) -> bool:
+        """Whether nothing comes any more of a start that was given up; a workflow that began meanwhile is cancelled."""
+        name = start_name(id)
+        staged = await self._rows.read(origin.tenant, name)
+        if staged is None:
+            return True
+        if name in self.under_way:
+            return False
+        async with self._turns.setdefault(id, asyncio.Lock()):
+            try:
+                return await self._cancelled(id, origin, name, staged)
+            except WorkflowGone:
+                await self._rows.drop(origin.tenant, name)
+                return True
+
+    async def _cancelled(self, id: Id, origin: Origin, name: str, staged: Staged) -> bool:
+        start = await self._dispatch(name, NOWHERE, staged.origin, staged.command)
+        begun = await self._client.ask(id, start)
+        cancel = Cancel(reason="its step gave up on the engine")
+        dispatch = await self._dispatch(self._rows.name(id), begun.version, origin, cancel)
+        reply = await self._client.ask(id, dispatch)
+        made = {each.sequence: each for each in (*begun.made, *reply.made)}
+        await self._follower.append(id, [made[at] for at in sorted(made)], takes_given_up=reply.outcome == "decided")
+        return reply.outcome == "decided"
+
     # --- recovery ------------------------------------------------------------------------------------------------
 
     async def resend(self, tenant: str, name: str) -> bool:
@@ -346,6 +373,8 @@ class CarriedCommands:
         staged = await self._rows.read(tenant, name)
         if staged is None or name in self.under_way or await self._is_sent_elsewhere(staged.worker):
             return False
+        if isinstance(staged.command, StartInstance) and staged.brought.settles is not None:
+            return False  # the notice that asked for it sends it, or gives it up
         id = Id(staged.instance)
         async with self._turns.setdefault(id, asyncio.Lock()):
             if not await self._rows.is_open(tenant, name):

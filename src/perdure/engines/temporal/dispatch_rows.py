@@ -72,6 +72,17 @@ class DispatchRows:
             return None
         return _decode(message.body)
 
+    async def is_driven(self, staged: Staged) -> bool:
+        """Whether a notice that is still open sends the dispatch again, by the policy of its step."""
+        if staged.brought.settles is None:
+            return False
+        notice = await self._store.message(*staged.brought.settles)
+        return notice is not None and notice.status == PENDING
+
+    async def is_given_up(self, staged: Staged) -> bool:
+        """Whether the notice that asked for a start was settled before the start was answered."""
+        return staged.brought.settles is not None and not await self.is_driven(staged)
+
     async def is_open(self, tenant: str, name: str) -> bool:
         message = await self._store.message(tenant, name)
         return message is not None and message.status == PENDING
