@@ -9,6 +9,7 @@ import pytest
 
 from perdure.scaffold import verify
 from tests.scaffold.conftest import EXAMPLES, FilledProject, Running, Runs
+from tests.scaffold.model_changes import Changes
 
 
 def replays(project: FilledProject, running: Running, id: str, tmp_path: Path) -> None:
@@ -111,7 +112,7 @@ def test_a_message_before_its_wait_is_held_and_counts_once(tmp_path: Path, runs:
 
 @pytest.mark.req("B7")
 def test_a_worker_killed_in_mid_wait_and_a_duplicate_delivery_lose_nothing(tmp_path: Path, runs: Runs) -> None:
-    project = FilledProject("request-and-wait", tmp_path / "p")
+    project = FilledProject("request-and-wait", tmp_path / "p", waiting_twice())
     running = runs(project)
     id = running.ask("start", state={"film": "f2"})
     running.ask("until_event", id=id, kind="upsert_workflow_search_attributes")
@@ -120,9 +121,27 @@ def test_a_worker_killed_in_mid_wait_and_a_duplicate_delivery_lose_nothing(tmp_p
     running.ask("signal", id=id, **arrived)
     running.ask("signal", id=id, **{**arrived, "payload": {"frames": 99, "location": "/wrong"}})
     running.start_worker()
-    assert running.ask("result", id=id)["url"] == "/f2?frames=1"
+    running.ask("until_event", id=id, kind="upsert_workflow_search_attributes", count=3)
+    assert running.ask("state", id=id)["second"] is None
+    running.ask("signal", id=id, **message("RenderingCompleted", "job-f2", "m-3", frames=2))
+    ended = running.ask("result", id=id)
+    assert (ended["url"], ended["second"]) == ("/f2?frames=1", 2)
     assert project.calls() == ["render/render-f2/f2", "render-f2/publish/publish/1"]
     replays(project, running, id, tmp_path)
+
+
+def waiting_twice() -> str:
+    """Two waits for one message with one key, one after the other."""
+    second = """<bpmn:receiveTask id="again" name="Once more" messageRef="rendering_completed">
+      <bpmn:documentation>The same again.</bpmn:documentation>
+      <bpmn:extensionElements>
+        <ameide:ioMapping><ameide:output source="result.frames" target="state.second" /></ameide:ioMapping>
+      </bpmn:extensionElements>
+    </bpmn:receiveTask>
+    <bpmn:sequenceFlow id="again_to_publish" sourceRef="again" targetRef="publish" />
+    <bpmn:sequenceFlow id="rendering_done_to_publish" sourceRef="rendering_done" targetRef="again\""""
+    flow = '<bpmn:sequenceFlow id="rendering_done_to_publish" sourceRef="rendering_done" targetRef="publish"'
+    return Changes("request-and-wait").replace(flow, second).text
 
 
 @pytest.mark.deep

@@ -13,6 +13,8 @@ from perdure.testing.scenarios.temporal_time import CarriedTime
 from perdure.testing.virtual_clock import VirtualSources
 from tests.engines.case.case_stages import EmbeddedStage
 
+AGAIN = 3 * SECOND
+
 
 class BrokerTime:
     """The clock of a broker: it stands still unless it is moved."""
@@ -20,15 +22,25 @@ class BrokerTime:
     def __init__(self, broker: CamundaBroker, at: Micros) -> None:
         self._broker = broker
         self._now = at
+        self._sources = SystemSources()
+        self._said_at = self._sources.monotonic()
         broker.set_clock(at / SECOND)
 
     async def now(self) -> Micros:
+        """The moment it was set to; said again now and then, because a broker that was killed may miss the first."""
+        if self._sources.monotonic() - self._said_at > AGAIN:
+            self._now += SECOND // 1000
+            self._say()
         return self._now
+
+    def _say(self) -> None:
+        self._said_at = self._sources.monotonic()
+        self._broker.set_clock(self._now / SECOND)
 
     async def move_to(self, at: Micros) -> Micros:
         if at > self._now:
             self._now = at + SECOND // 1000  # Camunda counts milliseconds, and a timer fires when it is over
-            self._broker.set_clock(self._now / SECOND)
+            self._say()
         return self._now
 
 

@@ -251,21 +251,25 @@ def say(answer: Any) -> None:
     print(f"@{json.dumps(answer)}", flush=True)
 
 
+async def answer_lines(carried: Carried) -> None:
+    """Answer lines of JSON until there are no more."""
+    loop = asyncio.get_running_loop()
+    say("ready")
+    while text := await loop.run_in_executor(None, sys.stdin.readline):
+        do, args = json.loads(text)
+        try:
+            answer = await getattr(carried, do)(**args)
+        except PerdureError as error:
+            answer = {"error": error.code, "text": str(error)}
+        say(answer)
+
+
 async def main(store: str, engine: str, folder: str) -> None:
     logging.basicConfig(level=logging.ERROR)
-    loop = asyncio.get_running_loop()
     opened = Perdure.open(store, definitions=load_text(VERBS), handlers=handlers(Path(folder)), engine=engine)
     try:
         async with opened as perdure:
-            carried = Carried(perdure)
-            say("ready")
-            while text := await loop.run_in_executor(None, sys.stdin.readline):
-                do, args = json.loads(text)
-                try:
-                    answer = await getattr(carried, do)(**args)
-                except PerdureError as error:
-                    answer = {"error": error.code, "text": str(error)}
-                say(answer)
+            await answer_lines(Carried(perdure))
     except PerdureError as error:
         say({"error": error.code, "text": str(error)})
 

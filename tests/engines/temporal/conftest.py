@@ -22,8 +22,10 @@ from tests.house.tree import ROOT
 class OurProcess:
     """A child that carries instances; what it answers is what counts."""
 
+    program = "tests.engines.temporal.carried_process"
+
     def __init__(self, store: str, engine: str, folder: Path) -> None:
-        command = [sys.executable, "-m", "tests.engines.temporal.carried_process", store, engine, str(folder)]
+        command = [sys.executable, "-m", self.program, store, engine, str(folder)]
         self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
         self.first = self._read()
 

@@ -42,11 +42,14 @@ from perdure.kernel.kernel import Aggregate, Answer, Kernel, Preparation, Prepar
 from perdure.kernel.ports import Attachments, Conflict
 from perdure.processes.instance_reader import InstanceReader
 from perdure.sources import SECOND, Id, Sources, id_text
+from perdure.work.process_lease import Lease
 
 MAX_LOOKS = 64
 MAX_REBASED = 64
 MAX_PAUSE = 10 * SECOND
 STOP_SECONDS = 5.0
+EXPLAINED_SECONDS = 2.0
+"""How long a fact may be on its way that says why something which was sent before is not there any more."""
 LOCAL = (
     c.LeaseJob, c.NoteFailedCorrelation, c.Erase, c.FireTimer, c.EndCall, c.Escalate,
 )  # fmt: skip
@@ -55,12 +58,17 @@ REFUSED = (c.Suspend, c.Resume, c.Modify)
 log = logging.getLogger("perdure")
 
 
+class Moved(Exception):
+    """The instance is at another version than the one it was looked at."""
+
+
 class CarriedCommands:
     """The way of commands to instances; those that Camunda does not carry go to the kernel."""
 
     def __init__(
         self, reader: InstanceReader, store: EngineStore, rows: DispatchRows, keys: KeyRows,
-        deployment: DefinitionDeployment, client: RestClient, sources: Sources, waits: Sources,
+        deployment: DefinitionDeployment, client: RestClient, lease: Lease, sources: Sources,
+        waits: Sources,
     ) -> None:  # fmt: skip
         kernel: Kernel = reader.kernel
         self._kernel = kernel
@@ -70,6 +78,7 @@ class CarriedCommands:
         self.keys = keys
         self._deployment = deployment
         self._client = client
+        self._lease = lease
         self._sources = sources
         self._waits = waits
         self._carriers = InstanceCarriers(kernel, store)
@@ -144,7 +153,7 @@ class CarriedCommands:
         assert payload is not None
         first = next(entry for entry in decision.entries if isinstance(entry, e.InstanceStarted))
         request = Request("POST", "/process-instances", {"variables": first_variables(first.flags, payload)})
-        staged = Staged(id, 1, origin, command, brought, (request,))
+        staged = Staged(id, 1, origin, command, brought, (request,), self._lease.number)
         if await self._rows.write(staged, payload.hash):
             return await self._send_start(staged)
         known = await self._rows.read(origin.tenant, name_of(id, 1))
@@ -267,7 +276,7 @@ class CarriedCommands:
         staged = await self._rows.read(origin.tenant, name_of(id, next_number))
         if staged is None:
             return True
-        if name_of(id, next_number) in self.under_way:
+        if name_of(id, next_number) in self.under_way or await self._is_elsewhere(staged):
             await self._has_moved(await self._kernel.read(id, origin), LOOK)
         else:
             await self._resent(staged)
@@ -277,7 +286,7 @@ class CarriedCommands:
         self, current: Aggregate, origin: Origin, command: Any, brought: Attachments, requests: tuple[Request, ...]
     ) -> Answer | None:
         id, mine = current.id, await self._rows.next_number(current.id, origin.tenant)
-        staged = Staged(id, mine, origin, command, brought, requests)
+        staged = Staged(id, mine, origin, command, brought, requests, self._lease.number)
         if not await self._rows.write(staged):
             self._rows.forget(id)
             await self._waits.sleep(LOOK)
@@ -304,9 +313,22 @@ class CarriedCommands:
         finally:
             self.under_way.discard(name)
         staged.brought.dispatched = (origin.tenant, name)
-        answer = await self.append(id, origin, staged.command, staged.brought, source_of(staged.number))
+        answer = await self._append_dispatch(staged)
         self._rows.done(id, staged.number)
         return answer
+
+    async def _append_dispatch(self, staged: Staged) -> Answer:
+        """Append the decision of a dispatch unless another process did: its row is settled in the same commit."""
+        id, origin, name = Id(staged.instance), staged.origin, name_of(Id(staged.instance), staged.number)
+        while True:
+            current = await self._kernel.read(id, origin)
+            if not await self._rows.is_open(origin.tenant, name):
+                return Answer(await self._kernel.read(id, origin), "applied")
+            try:
+                source = source_of(staged.number)
+                return await self.append(id, origin, staged.command, staged.brought, source, at_version=current.version)
+            except Moved:
+                continue
 
     async def _insisted(self, request: Request, command: Any, current: Aggregate, *, is_again: bool) -> None:
         """Send. The outcome of a job is sent until somebody answers, because its handler has run; a message until its
@@ -314,20 +336,29 @@ class CarriedCommands:
         pause, until = SECOND, self._waits.monotonic() + int(RACE_SECONDS * SECOND)
         while True:
             try:
-                await self._client.send(request)
+                await self._check_taker(current.id, command, await self._client.send(request))
                 return
             except EngineUnavailableError:
                 if not isinstance(command, c.RecordJob | c.RaiseIncident):
                     raise
             except Gone as gone:
-                if request.is_once and (is_again or gone.is_repeated):
-                    return  # it was done when it was sent before
-                if request.is_once or self._waits.monotonic() >= until or await self._has_moved(current, LOOK):
+                is_again = is_again or gone.is_repeated
+                if request.is_once or self._waits.monotonic() >= until:
+                    if is_again and not await self._moves(current, EXPLAINED_SECONDS):
+                        return  # it was done when it was sent before
+                    raise
+                if await self._has_moved(current, LOOK):
                     raise
                 continue
             is_again = True
             await self._waits.sleep(pause)
             pause = min(2 * pause, MAX_PAUSE)
+
+    async def _check_taker(self, id: Id, command: Any, answer: dict[str, Any]) -> None:
+        """A message is taken by whoever waits longest in the cluster: by none but ours, unless stores share it."""
+        taker = instance_key(answer) if isinstance(command, c.Correlate) else ""
+        if taker and taker != await self.keys.key_of(id):
+            raise Refused(f"process instance {taker} took the message, and is not this one")
 
     async def _has_moved(self, current: Aggregate, pause: int) -> bool:
         """Whether the instance has gone on after a pause, in which facts about it may be appended."""
@@ -336,11 +367,16 @@ class CarriedCommands:
 
     async def _explained(self, current: Aggregate, gone: Gone) -> None:
         """A lost race: what moved the token is told in Camunda's log, and whoever asked is asked again after it."""
-        until = self._waits.monotonic() + int(RACE_SECONDS * SECOND)
+        if not await self._moves(current, RACE_SECONDS):
+            raise self._rejected(current.id, "wrong_state", f"Camunda does not have it any more: {gone}")
+
+    async def _moves(self, current: Aggregate, seconds: float) -> bool:
+        """Whether the instance goes on within some seconds."""
+        until = self._waits.monotonic() + int(seconds * SECOND)
         while self._waits.monotonic() < until:
             if await self._has_moved(current, LOOK):
-                return
-        raise self._rejected(current.id, "wrong_state", f"Camunda does not have it any more: {gone}")
+                return True
+        return False
 
     def _rejected(self, id: Id, code: Any, fact: str) -> RejectedError:
         log.warning("Instance %s: %s", id_text(id), fact)
@@ -350,11 +386,14 @@ class CarriedCommands:
     # --- appending -----------------------------------------------------------------------------------------------
 
     async def append(
-        self, id: Id, origin: Origin, command: Any, brought: Attachments | None, source: SourcePosition, at: int = 0
-    ) -> Answer:
-        """Append what the machine makes of something that Camunda has done."""
+        self, id: Id, origin: Origin, command: Any, brought: Attachments | None, source: SourcePosition, at: int = 0,
+        at_version: int = 0,
+    ) -> Answer:  # fmt: skip
+        """Append what the machine makes of something that Camunda has done; Moved when it is at another version."""
 
         def prepare(current: Aggregate) -> Prepared | Rejection:
+            if at_version and current.version != at_version:
+                raise Moved
             return self._sourced(current, origin, command, brought, source, at)
 
         answer = await self._kernel.ask(INSTANCE, id, origin, prepare)
@@ -405,10 +444,13 @@ class CarriedCommands:
         return await self._rows.is_open(origin.tenant, name_of(id, number))
 
     async def resolved_there(self, id: Id, origin: Origin, node: int) -> None:
-        """An incident that is open here was resolved in Camunda: its job has come again."""
+        """An incident that is open here was resolved in Camunda: its job has come again. One that was resolved from
+        here is over as soon as whoever did it gives the turn away."""
         command = c.RetryIncident(node=node, reason="resolved in Camunda")
         async with self.turn(id):
-            await self._kernel.ask(INSTANCE, id, origin, Prepared(command))
+            found = (await self._kernel.read(id, origin)).state.nodes.get(node)
+            if found is not None and found.incident is not None:
+                await self._kernel.ask(INSTANCE, id, origin, Prepared(command))
 
     # --- recovery ------------------------------------------------------------------------------------------------
 
@@ -437,13 +479,19 @@ class CarriedCommands:
         if isinstance(staged.command, c.StartInstance) and staged.brought.settles is not None:
             return False  # the notice that asked for it sends it, or gives it up
         id = Id(staged.instance)
-        if self.turn(id).locked() or name in self.under_way:
+        if self.turn(id).locked() or name in self.under_way or await self._is_elsewhere(staged):
             return False
         async with self.turn(id):
             staged = await self._rows.read(tenant, name)
             if staged is not None and name not in self.under_way:
                 await self._resent(staged)
             return True
+
+    async def _is_elsewhere(self, staged: Staged) -> bool:
+        """Whether another process that is alive sends a dispatch."""
+        if staged.worker in (0, self._lease.number):
+            return False
+        return any(each.number == staged.worker and not each.is_lapsed for each in await self._store.live_workers())
 
     async def _resent(self, staged: Staged) -> None:
         id = Id(staged.instance)

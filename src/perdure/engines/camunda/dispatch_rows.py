@@ -34,6 +34,8 @@ class Staged(msgspec.Struct, frozen=True):
     command: Command
     brought: Attachments
     requests: tuple[Request, ...] = ()
+    worker: int = 0
+    """The lease of the process that sends it: while that is alive, nobody else does."""
 
 
 _encode = msgspec.msgpack.Encoder().encode

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.model import Model
-from perdure.engine import Capabilities, Deployment, EngineStatus, Judged
+from perdure.engine import Capabilities, Deployment, EngineStatus, JobStream, Judged
 from perdure.engines.camunda.address import read_address
 from perdure.engines.camunda.carried_commands import CarriedCommands
 from perdure.engines.camunda.carried_model import TASK_JOB, portability
@@ -60,7 +60,9 @@ class CamundaEngine(EmbeddedEngine):
         keys = KeyRows(store, sources)
         self.deployment = DefinitionDeployment(reader.definitions, keys, self.client)
         rows = DispatchRows(store, conductor.kernel, sources)
-        self.commands = CarriedCommands(reader, store, rows, keys, self.deployment, self.client, sources, waits)
+        self.commands = CarriedCommands(
+            reader, store, rows, keys, self.deployment, self.client, conductor.lease, sources, waits
+        )
         reader.carry(self.commands)
         self.instances.given_up.append(self.commands.is_over)
         recovery = CarriedRecovery(self.instances, self.workshop, self.changes, self.commands)
@@ -75,6 +77,7 @@ class CamundaEngine(EmbeddedEngine):
         engine: Any = self
         engine.judge, engine.deploy = self._judge, self._deploy
         self._opening: asyncio.Task[None] | None = None
+        self._serving: asyncio.Task[None] | None = None
 
     # --- opening -------------------------------------------------------------------------------------------------
 
@@ -121,7 +124,7 @@ class CamundaEngine(EmbeddedEngine):
                     self._serve(definition.deployed)
 
     def _serve(self, deployed: Deployed) -> None:
-        self.worker.serve((*self._served(deployed), TASK_JOB))
+        self.worker.serve((*self._served(deployed), TASK_JOB), [flag.name for flag in deployed.flags])
 
     def _served(self, deployed: Deployed) -> Iterable[str]:
         serves = self.instances.conductor.serves
@@ -129,10 +132,17 @@ class CamundaEngine(EmbeddedEngine):
             if serves(binding.verb, binding.version, binding.definition) is not None:
                 yield type
 
+    def jobs(self, types: Sequence[str]) -> JobStream:
+        """The jobs of some types from now on, in place of the handlers of this process."""
+        stream = super().jobs(types)
+        self._serving = asyncio.create_task(self._serve_known())
+        return stream
+
     async def close(self) -> None:
-        if self._opening is not None:
-            self._opening.cancel()
-            await asyncio.gather(self._opening, return_exceptions=True)
+        begun = [task for task in (self._opening, self._serving) if task is not None]
+        for task in begun:
+            task.cancel()
+        await asyncio.gather(*begun, return_exceptions=True)
         await self.worker.close()
         await self.commands.stop()
         if self.tail is not None:

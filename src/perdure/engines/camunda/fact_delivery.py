@@ -31,7 +31,7 @@ from perdure.engines.camunda.instance_turns import LOOK
 from perdure.engines.camunda.key_rows import PLATFORM, PREFIX, KeyRows
 from perdure.engines.embedded.ports import EngineStore
 from perdure.errors import EngineUnavailableError, PerdureError, RejectedError
-from perdure.human_tasks import Person
+from perdure.human_tasks import ADMINISTRATORS, Person
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel
 from perdure.kernel.ports import PENDING, Attachments, InboxRow, Unit
@@ -42,6 +42,8 @@ FACT = "camunda_fact"
 TOLD = f"{PREFIX}told/"
 DEADLINE_SECONDS = 30.0
 TASKLIST = "camunda-tasklist"
+LASTING = frozenset({"timer", "task_done", "incident", "terminated", "completed"})
+"""Facts without which an instance here stands where it stands no longer in Camunda."""
 log = logging.getLogger("perdure")
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -71,21 +73,20 @@ class FactDelivery:
     async def keep(self, body: bytes) -> None:
         """Keep the facts of a bulk request durably, then begin to append them."""
         records = read_bulk(body)
-        facts = facts_of(records, self.place)
-        for fact in facts:
-            await self._kept(fact)
+        facts = [fact for fact in facts_of(records, self.place) if await self._is_open(fact)]
         for record in records:
             self.place.reach(int(record.get("partitionId") or 0), int(record.get("position") or 0))
         for fact in facts:
             self._enqueue(fact)
 
-    async def _kept(self, fact: Fact) -> None:
-        """One row a fact; one that is there is known."""
-        now = self._sources.now()
-        row = InboxRow(
-            PLATFORM, f"{TOLD}{fact.name}", FACT, fact.instance, now, PENDING, "", None, _encode(fact)
-        )  # fmt: skip
-        await self._store.commit(Unit(PLATFORM, None, attachments=[Attachments(inbox=row)], at=now))
+    async def _is_open(self, fact: Fact) -> bool:
+        """Keep a fact under its place in the log; False when it was kept, and dealt with, before."""
+        now, name = self._sources.now(), f"{TOLD}{fact.name}"
+        row = InboxRow(PLATFORM, name, FACT, fact.instance, now, PENDING, "", None, _encode(fact))
+        if await self._store.commit(Unit(PLATFORM, None, attachments=[Attachments(inbox=row)], at=now)) is None:
+            return True
+        known = await self._store.message(PLATFORM, name)
+        return known is not None and known.status == PENDING
 
     async def deliver(self, tenant: str, message_id: str, kind: str, aggregate: Id) -> bool:
         """Go on with a fact that a process left behind."""
@@ -145,7 +146,8 @@ class FactDelivery:
             except EngineUnavailableError:
                 pass
             except RejectedError as error:
-                log.warning("What Camunda told of process instance %s is set aside: %s", fact.instance, error)
+                log.warning("What Camunda told of process instance %s does not fit: %s", fact.instance, error)
+                await self._give_up(fact)
                 break
             except PerdureError as error:
                 log.warning("%s", error)
@@ -231,7 +233,7 @@ class FactDelivery:
             return False
         if node is None or node.task is None or node.kind != "task":
             return True
-        who = Person(fact.who or TASKLIST, override="in Camunda's Tasklist")
+        who = Person(fact.who or TASKLIST, (ADMINISTRATORS,), "in Camunda's Tasklist")  # Camunda let them
         command: Any = c.CompleteTask(node=node.number, who=who)
         if fact.kind == "assigned":
             holder = node.task.claimed_by or node.task.assignee
@@ -256,7 +258,7 @@ class FactDelivery:
             return False
         node = await self._incident_node(current, fact)
         if node is None:
-            return False
+            return bool(fact.job) and await self._keys.frame_of(fact.job) is not None  # its frame is over
         if node.incident is None:
             words = f"Camunda has an incident at '{fact.element}': {fact.words}"
             command = c.RaiseIncident(node=node.number, code="camunda.incident", text=words)
@@ -271,7 +273,7 @@ class FactDelivery:
     async def _give_up(self, fact: Fact) -> None:
         """Nothing here explains a fact: where the instance cannot go on like this, a person is told."""
         id = await self._keys.instance_of(fact.instance)
-        if id is None or fact.kind not in ("timer", "completed"):
+        if id is None or fact.kind not in LASTING:
             log.info("What Camunda told of process instance %s is set aside: %s", fact.instance, fact.kind)
             return
         words = (

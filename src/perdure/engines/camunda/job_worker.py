@@ -9,7 +9,7 @@
 | for a user task that our journal holds | its key is kept, and the task is answered here |
 | of an instance that another one stands for | refused, and that process instance is cancelled |
 | of an instance that is none of ours | an incident in Camunda |
-| with a payload that is altered, foreign or older than its token | an incident in both |
+| with a payload that is altered, foreign or older than its token, or with a flag that nobody wrote | an incident in both |
 """  # noqa: E501
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from perdure.bpmn.machine import commands as c
@@ -42,6 +42,7 @@ from perdure.work.ports import JobFound
 MAX_JOBS = 32
 PAUSE = SECOND
 MAX_TYPES = 200
+MAX_WORDS = 2_000
 MAX_TAKEN = 20_000
 MAX_LAG_SECONDS = 600
 """How far Camunda's exporter may be behind before a job that our journal cannot explain is an incident."""
@@ -61,10 +62,12 @@ class JobWorker:
         self._keys = keys
         self._client = client
         self._sources = sources
+        self._origin = Origin(client.address.tenant, PLATFORM)
         self._polls: dict[str, asyncio.Task[None]] = {}
         self._taking: set[asyncio.Task[None]] = set()
         self._taken: OrderedDict[str, str] = OrderedDict()
         """The latest activation of each job that was taken, by its deadline."""
+        self._flags: dict[str, set[str]] = {}
         self._waited: dict[str, int] = {}
         """Since when a job waits for our journal."""
         self._is_open = False
@@ -81,19 +84,26 @@ class JobWorker:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._polls.clear()
 
-    def serve(self, types: Sequence[str]) -> None:
-        """Poll for jobs of these types from now on."""
+    def serve(self, types: Sequence[str], flags: Iterable[str] = ()) -> None:
+        """Poll for jobs of these types from now on; `flags` are those of the process that has them."""
         for type in types:
-            if self._is_open and type not in self._polls and len(self._polls) < MAX_TYPES:
-                self._polls[type] = asyncio.create_task(self._poll(type))
+            self._flags.setdefault(type, set()).update(flags)
+            if not self._is_open or type in self._polls:
+                continue
+            if len(self._polls) >= MAX_TYPES:
+                log.error(
+                    "Jobs of type '%s' are not polled for: %s types are the most of one process.", type, MAX_TYPES
+                )
+                continue
+            self._polls[type] = asyncio.create_task(self._poll(type))
 
     @property
     def types(self) -> tuple[str, ...]:
         return tuple(self._polls)
 
     async def _poll(self, type: str) -> None:
-        names = [PAYLOAD, PAYLOAD_HASH, LOOP]
         while True:
+            names = [PAYLOAD, PAYLOAD_HASH, LOOP, *sorted(self._flags[type])]
             most = min(MAX_JOBS, max(0, self._instances.conductor.room))
             try:
                 if most:
@@ -121,6 +131,7 @@ class JobWorker:
             log.info("Job %s is not there any more: %s", job.key, lost)
         except (Refused, PerdureError) as error:
             log.warning("Job %s of type '%s' cannot be taken: %s", job.key, job.type, error)
+            await self._give_back(job, str(error))
         except Exception:
             log.exception("Job %s of type '%s' cannot be taken", job.key, job.type)
 
@@ -135,7 +146,7 @@ class JobWorker:
         if await self._keys.key_of(id) != job.instance:
             await self._commands.cancel_twin(job.instance)
             return
-        origin = Origin(self._client.address.tenant, PLATFORM)
+        origin = self._origin
         if await self._state(id, origin) is None and await self._commands.is_given_up(id, origin):
             await self._commands.cancel_twin(job.instance)
             return
@@ -229,7 +240,25 @@ class JobWorker:
         if node.job.status == "pending":
             retry = c.FireTimer(number=node.number, kind="retry", due=node.job.retry_at)
             await self._instances.ask(id, origin, Prepared(retry))
-        await self._leases.lease(JobFound(id, node.number, origin.tenant, 0, node.job.definition))
+        if not await self._leases.lease(JobFound(id, node.number, origin.tenant, 0, node.job.definition)):
+            await self._give_back(job, "No worker of Perdure could take it.")
+
+    async def _give_back(self, job: ActivatedJob, words: str) -> None:
+        """Camunda gives the job again in a moment, and none of its attempts is used; not one that is under way here."""
+        if not await self._is_idle(job):
+            return
+        body = {"retries": max(1, job.retries), "errorMessage": words[:MAX_WORDS], "retryBackOff": PAUSE // 1000}
+        try:
+            await self._client.send(Request("POST", f"/jobs/{job.key}/failure", body))
+        except (Gone, WrongState, Refused, PerdureError) as error:
+            log.debug("Job %s cannot be given back: %s", job.key, error)
+
+    async def _is_idle(self, job: ActivatedJob) -> bool:
+        """Whether the frame of a job waits for a worker."""
+        frame = await self._keys.frame_of(job.key)
+        state = await self._state(frame.instance, self._origin) if frame is not None else None
+        node = state.nodes.get(frame.node) if state is not None and frame is not None else None
+        return node is not None and node.job is not None and node.job.status in ("ready", "pending")
 
     async def _raise(self, id: Id, node: Node, fault: str, origin: Origin) -> None:
         command = c.RaiseIncident(node=node.number, code="payload.refused", text=fault)

@@ -6,6 +6,7 @@
 | its hash is none of the heads that the instance ever had | foreign |
 | a head from before the token came there | stale |
 | a head since then | right: another branch may have gone on meanwhile |
+| the head itself, beside a flag whose value nobody wrote since then | altered in its flags |
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ async def payload_fault(instances: Instances, aggregate: Aggregate, node: Node, 
     if (actual := digest_text(digest(written))) != job.payload_hash:
         return _fault(job, f"brought a payload that was altered: it says {job.payload_hash} and is {actual}")
     if job.payload_hash == digest_text(state.head):
-        return ""
+        changed = [name for name, value in state.flags.items() if job.variables.get(name, value) != value]
+        return await _changed_flags(instances, aggregate, node, job, changed) if changed else ""
     origin = Origin(aggregate.tenant)
     heads, since = _lineage(
         [entry for told in await instances.history(aggregate.id, origin) for entry in told.entries], node.number
@@ -39,6 +41,21 @@ async def payload_fault(instances: Instances, aggregate: Aggregate, node: Node, 
     if last < since:
         return _fault(job, f"brought a payload from before its token came there: {job.payload_hash}")
     return ""
+
+
+async def _changed_flags(
+    instances: Instances, aggregate: Aggregate, node: Node, job: ActivatedJob, changed: list[str]
+) -> str:
+    """Flags of other values than ours, unless a branch wrote them while the job was on its way."""
+    written: set[str] = set()
+    for told in await instances.history(aggregate.id, Origin(aggregate.tenant)):
+        for entry in told.entries:
+            if isinstance(entry, e.JobMade) and entry.number == node.number:
+                written.clear()
+            elif isinstance(entry, e.FlagsWritten):
+                written.update(entry.flags)
+    names = [name for name in changed if name not in written]
+    return _fault(job, f"brought flags that nobody wrote: {', '.join(names)}") if names else ""
 
 
 def _lineage(entries: list[object], number: int) -> tuple[list[str], int]:

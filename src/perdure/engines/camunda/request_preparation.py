@@ -72,7 +72,9 @@ class RequestPreparation:
             keys = keys._replace(task=task, job="" if task else await self._rows.job_of(Frame(id, node.number, 0)))
         if isinstance(command, c.RetryIncident | c.ResolveIncident) and node.incident is not None:
             place = f"incident/{letters}/{node.number}/{node.incident.opened_at}"
-            keys = keys._replace(incident=await self._awaited(current, "incident", place))
+            # One that was raised here before its job came is none of Camunda's.
+            found = await (self._awaited(current, "incident", place) if keys.job else self._rows.read(place))
+            keys = keys._replace(incident=found)
         return keys
 
     async def _retries(self, current: Aggregate, node: Node, job: Job) -> int:
