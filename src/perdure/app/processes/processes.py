@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from perdure.app.access.data_verbs import DataVerbs
-from perdure.app.calls.views import CarrierView, EventView
+from perdure.app.calls.views import CarrierView, EventView, engine_wait_view
 from perdure.app.facade.instances import InstanceDesk
 from perdure.app.facade.performer import Performer
 from perdure.app.instances.replay import replay_instance
@@ -341,7 +341,10 @@ class Views:
             view = replace(view, task_link=self._runtime.task_list.of_instance(aggregate))
         except RejectedError:
             engine = self._runtime.engine.name
-            return CarrierView(pin.process, pin.version, digest, "", "starting", "starting", engine=engine)
+            found = await self._runtime.store.engine_waits.read(call.id, step)
+            waits = engine_wait_view(found) if found is not None else None
+            told = waits.text if waits is not None else "starting"
+            return CarrierView(pin.process, pin.version, digest, "", "starting", told, engine=engine, waits_for=waits)
         except QuarantinedError as error:
             return damaged_carrier(CarrierView(pin.process, pin.version, digest, id_text(id), "", ""), error)
         return damaged_carrier(view, self._runtime.store.set_aside.find(id))

@@ -35,6 +35,8 @@ MAX_LOADS = 100
 
 Make = Callable[[Aggregate], Prepared | Rejection] | Prepared
 """The command for an instance, or what makes it for the instance as it is now; that may be called several times."""
+GivenUp = Callable[[Id, Origin], Awaitable[bool]]
+"""Whether nothing comes any more of a start that was given up; what an engine outside has begun is cancelled there."""
 Hear = Callable[[Answer | BaseException], None]
 """Is told what an instance answered, or why it did not."""
 
@@ -57,6 +59,7 @@ class Instances:
         self.data, self.history = reader.data, reader.history
         self.answers, self._load_answers = reader.answers, reader.load_answers
         self._served: dict[bytes, bool] = {}
+        self.given_up: list[GivenUp] = []
 
     # --- starting ------------------------------------------------------------------------------------------------
 
