@@ -188,7 +188,7 @@ class Things:
             "action": "ask", "task": 1,
             "text": "so far", "subject": "c-1", "target": "DONE", "status": "completed",
             "type": "form", "by": "01m7hk5wprf2yvfhhcs4kqadfv",
-            "amendment": 1, "value": 1, "principal": "kim", "roles": ["viewer"], "size": 1,
+            "amendment": 1, "value": 1, "principal": "kim", "engine": "temporal", "roles": ["viewer"], "size": 1,
         }[name]  # fmt: skip
 
     async def arguments(self, tool: Tool) -> dict[str, Any]:

@@ -81,6 +81,7 @@ MATRIX: dict[str, str] = {
     "migrate_instance_back": "instance.migrate",
     "migrate_lifecycle": "lifecycle.migrate",
     "modify_instance": "instance.modify",
+    "move_instance": "instance.move",
     "open_draft": "runbook.draft",
     "open_link": "",
     "plan_extension": "runbook.plan",

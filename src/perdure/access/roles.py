@@ -31,9 +31,10 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_roles("operator"), """
         call.amend call.cancel call.resolve call.retry case.cancel completion.send dead-letter.discard
         dead-letter.replay incident.retry incident.traceback instance.cancel instance.migrate instance.modify
-        instance.resolve instance.resume instance.retry instance.start instance.suspend lifecycle.act lifecycle.cancel
-        lifecycle.dismiss lifecycle.look lifecycle.migrate lifecycle.resolve lifecycle.retry lifecycle.start
-        message.correlate message.publish metrics.read parked.token progress.send request.submit request.token
+        instance.move instance.resolve instance.resume instance.retry instance.start instance.suspend lifecycle.act
+        lifecycle.cancel lifecycle.dismiss lifecycle.look lifecycle.migrate lifecycle.resolve lifecycle.retry
+        lifecycle.start message.correlate message.publish metrics.read parked.token progress.send request.submit
+        request.token
         runbook.cancel runbook.compensate runbook.retry runbook.seal runbook.skip signal.send task-result.send
         task.reassign
     """),

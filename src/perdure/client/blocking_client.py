@@ -78,6 +78,7 @@ class InstanceDesk(Blocking):
     modify = called(processes.InstanceDesk.modify)
     migrate = called(processes.InstanceDesk.migrate)
     migrate_back = called(processes.InstanceDesk.migrate_back)
+    move = called(processes.InstanceDesk.move)
     retry = called(processes.InstanceDesk.retry)
     resolve = called(processes.InstanceDesk.resolve)
     erase = called(processes.InstanceDesk.erase)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from perdure.engine.instance import LifecycleEvent as LifecycleEvent
     from perdure.engine.instance import MigrationPlan as MigrationPlan
     from perdure.engine.instance import Move as Move
+    from perdure.engine.instance import MovePlan as MovePlan
     from perdure.engine.instance import NewVerb as NewVerb
     from perdure.engine.instance import StartRequest as StartRequest
     from perdure.engine.instance import Told as Told
@@ -73,6 +74,7 @@ _HOMES = {
         "LifecycleEvent",
         "MigrationPlan",
         "Move",
+        "MovePlan",
         "NewVerb",
         "StartRequest",
         "Told",

@@ -9,7 +9,7 @@ from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.model import Model
 from perdure.engine.capabilities import Capabilities
 from perdure.engine.deployment import Deployment, Judged
-from perdure.engine.instance import Flags, InstanceName, LifecycleEvent, MigrationPlan, Until
+from perdure.engine.instance import Flags, InstanceName, LifecycleEvent, MigrationPlan, MovePlan, Until
 from perdure.engine.jobs import JobStream
 from perdure.engine.messages import Broadcast, Receipt, Vet
 from perdure.engine.status import EngineStatus
@@ -134,6 +134,19 @@ class Engine(Protocol):
     async def migrate_back(
         self, instance: InstanceName, origin: Origin, *, reason: str = "", dry_run: bool = False
     ) -> MigrationPlan: ...
+    def move(
+        self,
+        instance: InstanceName,
+        origin: Origin,
+        to: str,
+        *,
+        reason: str = "",
+        dry_run: bool = False,
+        shadow: bool = False,
+    ) -> Coroutine[Any, Any, MovePlan]:
+        """Let another engine of this process carry a waiting instance; `shadow` replays its journal there first."""
+        ...
+
     async def erase(self, instance: InstanceName, origin: Origin, reason: str) -> str:
         """Remove the data of an ended instance; its history stays and still verifies."""
         ...

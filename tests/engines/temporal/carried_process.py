@@ -174,6 +174,9 @@ class Carried:
     async def suspend(self, instance: str) -> str:
         return str((await self._engine.suspend(instance, ORIGIN)).state.status)
 
+    async def move(self, instance: str, to: str, **how: Any) -> dict[str, Any]:
+        return msgspec.to_builtins(await self._engine.move(instance, ORIGIN, to, **how))
+
     async def lease(self) -> int:
         return self._perdure.runtime.lease.number
 
@@ -187,6 +190,9 @@ class Carried:
 
     async def resend(self, name: str) -> bool:
         return bool(await self._engine.commands.resend("default", name))  # type: ignore[attr-defined]
+
+    async def resume(self, instance: str) -> str:
+        return str((await self._engine.resume(instance, ORIGIN)).state.status)
 
     async def show(self, instance: str) -> dict[str, Any]:
         view = await self._perdure.instances.get(instance)

@@ -10,6 +10,7 @@ from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.temporal.activities import CarrierActivities
 from perdure.engines.temporal.address import read_address
 from perdure.engines.temporal.carried_commands import CarriedCommands
+from perdure.engines.temporal.carrier_moves import CarrierMoves
 from perdure.engines.temporal.carrier_worker import CarrierWorker
 from perdure.engines.temporal.dispatch_rows import DISPATCH, DispatchRows
 from perdure.engines.temporal.journal_follower import JournalFollower
@@ -49,6 +50,7 @@ class TemporalEngine(EmbeddedEngine):
         upkeep.join(INSTANCE, recovery)
         upkeep.receive((DISPATCH,), recovery.resend)
         activities = CarrierActivities(self.instances, self.workshop, self.follower)
+        self.move = CarrierMoves(self.instances, self.commands).move
         self._worker = CarrierWorker(self.client, activities.all, sources)
         self.drain = self._drained
         self.follower.on_known.append(self._begin_leased)
