@@ -40,7 +40,7 @@ class Published(Message, frozen=True):
 
 
 class Envelope(Request, frozen=True):
-    """What arrives from outside in one form, whichever door it comes by.
+    """What arrives from outside for a process of the contract profile.
 
     The wait is found by `message_name` and `correlation_key`; under one `message_id` a delivery counts once. Nothing
     else finds anything: the payload is what the wait is brought.
@@ -99,7 +99,7 @@ async def publish_message(context: Context, request: Published) -> Sent:
 
 @operation("message.publish", Route("POST", "/messages/envelope"), tag=TAG, scope=DISCOVERED)
 async def receive_envelope(context: Context, request: Envelope) -> Sent:
-    """Take a message in the one form that every door knows: name, key and id, all required.
+    """Take a message as an envelope: name, key and id, all required.
 
     One that nobody waits for yet is kept for its time to live, a day by default. An envelope for another tenant is
     refused.
