@@ -78,7 +78,7 @@ async def test_a_foreign_id_is_answered_letter_by_letter_like_an_unknown_one(sto
         for name, method, path, body in routes:
             answers = []
             for names in (ours, unknown):
-                more = {"json": placed(body, names)} if method == "POST" else {}
+                more = {"json": placed(body, names)} if method in ("POST", "PUT") else {}
                 answer = await eve.ask(method, placed(path, names), **more)
                 assert answer.status_code == 404, f"{name}: {answer.status_code} {answer.text[:300]}"
                 told = {key: each for key, each in answer.json().items() if key not in ("instance", "request_id")}
