@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench import harness, report
+from bench import carriers, harness, report
 from bench.load import Store
 from bench.results import LISTS, Results, merged
 from bench.stores import FreshStores, PostgresDatabases, SqliteFiles
@@ -27,6 +27,9 @@ def main() -> None:
     json, markdown = Path(options.json).resolve(), Path(options.markdown).resolve()
     stores = _stores(options.store)
     try:
+        if options.only == "carriers":
+            carriers.main(stores, options.rounds or carriers.ROUNDS)
+            return
         with tempfile.TemporaryDirectory(prefix="perdure-bench-") as folder, chdir(folder):
             results = harness.measure(harness.Bench(scale, stores, Path(folder)), name, options.only)
     finally:
@@ -44,7 +47,7 @@ def _options() -> argparse.Namespace:
     size.add_argument("--full", action="store_true", help="three rounds and a million parked calls (the default)")
     parser.add_argument("--rounds", type=int, metavar="N", help="so many rounds: the noisier the machine, the more")
     names = [workload.name for workload in WORKLOADS]
-    parser.add_argument("--only", choices=[*names, *LISTS, "workers"], help="one workload")
+    parser.add_argument("--only", choices=[*names, *LISTS, "workers", "carriers"], help="one workload")
     parser.add_argument("--merge", action="store_true", help="keep what the files hold of everything else")
     parser.add_argument("--store", choices=["sqlite", "postgres", "both"], default="both")
     parser.add_argument("--json", default=str(HERE / "results.json"), help="where the samples are written")

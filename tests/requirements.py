@@ -119,7 +119,7 @@ REQUIREMENTS: dict[str, str] = {
     "B6": "Code that people filled in is never overwritten, and drift of model, policies and code fails a check.",
     "B7": "The code written from a model runs unmodified on a real Temporal server, through restarts and duplicates.",
     "B8": "A model in the contract profile runs on every engine, with the same outcome.",
-    "B9": "What arrives carries a key, an id and a name, by whichever door it comes.",
+    "B9": "What arrives over HTTP, from Python or a terminal carries a key, an id and a name.",
     "B10": "Gateways, loops and embedded subprocesses are part of what is written out as code.",
     "B11": "Steps have a default idempotency key; mappings and headers mean the same on every engine.",
 }

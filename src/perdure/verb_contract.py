@@ -185,6 +185,23 @@ class RetryPolicy(msgspec.Struct, frozen=True):
                 assert_never(self.backoff)
 
 
+class UnreachablePolicy(msgspec.Struct, frozen=True):
+    """How long a step waits for an engine that cannot be reached, and how patiently it is asked again."""
+
+    timeout_seconds: float
+    base_delay_seconds: float = 1.0
+    max_delay_seconds: float = 60.0
+
+    def delay_seconds(self, tries: int) -> float:
+        """Seconds to wait after so many attempts that failed."""
+        return unreachable_delay(tries, self.base_delay_seconds, self.max_delay_seconds)
+
+
+def unreachable_delay(tries: int, base: float = 1.0, most: float = 60.0) -> float:
+    """Twice as long after each attempt, up to a bound."""
+    return min(base * (1 << min(max(0, tries - 1), 62)), most)
+
+
 def _integer_fault(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int):
         return f"{_shown(value)} is not an integer"

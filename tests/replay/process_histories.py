@@ -207,6 +207,7 @@ INSTANCES: dict[str, Commands] = {
         )),
         ("Suspend", at(1), (e.InstanceSuspended(at(1), "holiday"),)),
         ("Resume", at(11), (e.InstanceResumed(at(11), 10_000_000),)),
+        ("ChangeCarrier", at(11), (e.CarrierChanged(at(11), "temporal", "run-1", FIRST, "it grows"),)),
         ("Modify", at(12), (
             e.InstanceModified(at(12), "by hand", (2,), ("other",)), e.Left(2, "cancelled"),
             e.Entered(4, "other", 1, "wait", at(12)), e.Armed(5, 4, "other", "signal", "alarm"),
@@ -287,7 +288,7 @@ TAGS_OF_INSTANCES = {
     36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored", 39: "Adopted", 40: "TaskDelegated",
     41: "TaskChased", 42: "TaskOverridden", 43: "AgentUsed", 44: "JobRebound", 45: "Rerouted",
     46: "OverrideProposed", 47: "OverrideAgreed", 48: "ConsequenceAgreed", 49: "CorrelationFailed",
-    50: "TaskAnswered", 51: "TaskReopened",
+    50: "TaskAnswered", 51: "TaskReopened", 52: "CarrierChanged",
 }  # fmt: skip
 TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired", 5: "Redrawn"}
 TAGS_OF_ACCESS = {1: "KeyCreated", 2: "KeyRevoked", 3: "SessionEnded"}

@@ -124,12 +124,18 @@ class Things:
         ]
         if row.id in OF_REQUESTS or row.id == "send_task_result":
             needed.append("correlation_id")
-        values = {name: await self._field(name, row, route) for name in dict.fromkeys([*in_path, *needed])}
+        own = self._envelope() if row.id == "receive_envelope" else {}
+        wanted = dict.fromkeys([*in_path, *needed])
+        values = {name: own[name] if name in own else await self._field(name, row, route) for name in wanted}
         path = _PLACE.sub(lambda found: str(values[found[1]]), route.path)
         body = {name: value for name, value in values.items() if name not in in_path} | self._more(row)
         if row.id in OF_REQUESTS and row.id != "submit_data":
             path += f"?correlation_id={body.pop('correlation_id')}"
         return Asked(route.method, f"/api{path}", body if route.method != "GET" else None)
+
+    def _envelope(self) -> dict[str, Any]:
+        self._count += 1
+        return {"message_name": self.side.message, "correlation_key": "k", "message_id": f"e-{self._count}"}
 
     def _more(self, row: Row) -> dict[str, Any]:
         more: dict[str, dict[str, Any]] = {
@@ -182,7 +188,7 @@ class Things:
             "action": "ask", "task": 1,
             "text": "so far", "subject": "c-1", "target": "DONE", "status": "completed",
             "type": "form", "by": "01m7hk5wprf2yvfhhcs4kqadfv",
-            "amendment": 1, "value": 1, "principal": "kim", "roles": ["viewer"], "size": 1,
+            "amendment": 1, "value": 1, "principal": "kim", "engine": "temporal", "roles": ["viewer"], "size": 1,
         }[name]  # fmt: skip
 
     async def arguments(self, tool: Tool) -> dict[str, Any]:

@@ -13,13 +13,16 @@ from tests.engines.embedded.process_models import line, message, service, user, 
 from tests.surfaces.http.sandbox_server import Server, served
 
 BODIES: dict[str, Any] = {
-    "erase_instance": {"reason": "x"}, "resolve_instance": {}, "modify_instance": {"start": ["review"]},
+    "erase_instance": {"reason": "x"}, "set_variable": {"value": 1}, "resolve_instance": {},
+    "modify_instance": {"start": ["review"]}, "move_instance": {"engine": "embedded", "dry_run": True},
     "delegate_task": {"to": "eve"}, "reassign_task": {"to": "eve"}, "discard_letter": {"reason": "x"},
     "discard_named_letter": {"reason": "x", "message_id": "MESSAGE"},
     "replay_named_letter": {"message_id": "MESSAGE"}, "make_token_by_key": {"key": "WAIT"},
 }  # fmt: skip
 ROOMS = ("instances", "keys", "dead-letters", "parked", "processes", "tasks")
-PLACES = {"id": "INSTANCE", "key": "TASK", "message_id": "MESSAGE", "process": "PROCESS", "version": "1"}
+PLACES = {
+    "id": "INSTANCE", "key": "TASK", "message_id": "MESSAGE", "process": "PROCESS", "version": "1", "name": "colour",
+}  # fmt: skip
 
 
 def asked() -> list[tuple[str, str, str, Any]]:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from perdure.payload import data_hash
-from perdure.verb_contract import FlagContract, RetryPolicy
+from perdure.verb_contract import FlagContract, RetryPolicy, UnreachablePolicy
 from perdure.verbs import Catalogue, load_catalogue, load_text
 from perdure.verbs.definition import VerbContract
 
@@ -69,7 +69,7 @@ def test_what_a_verb_promises_to_processes_is_read(domains: Catalogue) -> None:
 
 LATER = (
     "timeout_text", "decision", "reevaluate", "is_shared", "task", "agent", "states_retry", "payload_merge",
-    "alternatives",
+    "alternatives", "unreachable",
 )  # fmt: skip
 """Keys that older releases did not know: where they are not written, the hash is as it was."""
 
@@ -89,6 +89,15 @@ def test_the_retry_policy_of_a_sync_verb_counts_the_first_attempt(canonical: Cat
     execution = canonical.get("lending.ask-for-papers").execution
     assert execution.retry == RetryPolicy(3, "linear", 1.0, 10.0, 0.0, ("transient_external",))
     assert (execution.redelivery, execution.compensate) == ("incident", "lending.withdraw-request")
+
+
+def test_a_policy_says_how_long_an_engine_may_be_away() -> None:
+    text = (
+        "{name: a.b, execution: {kind: durable, process: p, policy: {unreachable: {timeout: PT1H, base_delay: PT2S}}}}"
+    )
+    policy = load_text(text).get("a.b").definition.execution.unreachable
+    assert policy == UnreachablePolicy(3600.0, 2.0, 60.0)
+    assert [policy.delay_seconds(tries) for tries in (1, 2, 3, 7)] == [2.0, 4.0, 8.0, 60.0]
 
 
 def test_crud_commits_with_its_result_unless_told_otherwise(canonical: Catalogue) -> None:

@@ -50,6 +50,19 @@ export interface ProcessView {
   consequence: Tier; reaches: string[];
   findings: Finding[]; verdict?: Proof | null;
 }
+export interface MappingView { source: string; target: string }
+export interface WorkView {
+  element: string; name: string; type: string; policy: string; attempts: number; idempotency_key: string; is_default_key: boolean;
+  headers: Record<string, string>; inputs: MappingView[]; outputs: MappingView[];
+}
+export interface AwaitedView { element: string; name: string; message: string; correlation_key: string; outputs: MappingView[] }
+export interface GateView { element: string; name: string; update: string; inputs: MappingView[]; outputs: MappingView[] }
+export interface WayView { flow: string; source: string; target: string; condition: string }
+export interface MirrorView { flag: string; stands_for: string }
+export interface ContractView {
+  process: string; version: number; profile: string; definition_id: string; workflow_type: string; workflow_id: string; work: WorkView[]; waits: AwaitedView[];
+  gates: GateView[]; ways: WayView[]; flags: MirrorView[];
+}
 export interface Versions { process: string; versions: ProcessVersion[] }
 export interface DeployAnswer extends Review { deployments: { process: string; version: number; hash: string; is_new: boolean; findings: Finding[]; consequence?: Tier | "" }[] }
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from perdure.engine.instance import LifecycleEvent as LifecycleEvent
     from perdure.engine.instance import MigrationPlan as MigrationPlan
     from perdure.engine.instance import Move as Move
+    from perdure.engine.instance import MovePlan as MovePlan
     from perdure.engine.instance import NewVerb as NewVerb
     from perdure.engine.instance import StartRequest as StartRequest
     from perdure.engine.instance import Told as Told
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from perdure.engine.messages import Receipt as Receipt
     from perdure.engine.messages import Vet as Vet
     from perdure.engine.messages import sent_id as sent_id
+    from perdure.engine.status import EngineStatus as EngineStatus
 
 # Names are loaded when first used: settings are read without them.
 _HOMES = {
@@ -72,6 +74,7 @@ _HOMES = {
         "LifecycleEvent",
         "MigrationPlan",
         "Move",
+        "MovePlan",
         "NewVerb",
         "StartRequest",
         "Told",
@@ -90,5 +93,6 @@ _HOMES = {
         "Vet",
         "sent_id",
     ),
+    "status": ("EngineStatus",),
 }
 __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

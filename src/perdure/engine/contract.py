@@ -9,9 +9,10 @@ from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.model import Model
 from perdure.engine.capabilities import Capabilities
 from perdure.engine.deployment import Deployment, Judged
-from perdure.engine.instance import Flags, InstanceName, LifecycleEvent, MigrationPlan, Until
+from perdure.engine.instance import Flags, InstanceName, LifecycleEvent, MigrationPlan, MovePlan, Until
 from perdure.engine.jobs import JobStream
 from perdure.engine.messages import Broadcast, Receipt, Vet
+from perdure.engine.status import EngineStatus
 from perdure.journal import Origin
 from perdure.sources import Id
 from perdure.verb_contract import ConsequenceTier
@@ -35,6 +36,10 @@ class Engine(Protocol):
 
     @property
     def capabilities(self) -> Capabilities: ...
+
+    async def status(self) -> EngineStatus:
+        """How the engine stands now; one that cannot be reached says why, within seconds."""
+        ...
 
     async def open(self) -> None:
         """Begin to carry; EngineSettingError when the engine lacks what is needed."""
@@ -129,6 +134,19 @@ class Engine(Protocol):
     async def migrate_back(
         self, instance: InstanceName, origin: Origin, *, reason: str = "", dry_run: bool = False
     ) -> MigrationPlan: ...
+    def move(
+        self,
+        instance: InstanceName,
+        origin: Origin,
+        to: str,
+        *,
+        reason: str = "",
+        dry_run: bool = False,
+        shadow: bool = False,
+    ) -> Coroutine[Any, Any, MovePlan]:
+        """Let another engine of this process carry a waiting instance; `shadow` replays its journal there first."""
+        ...
+
     async def erase(self, instance: InstanceName, origin: Origin, reason: str) -> str:
         """Remove the data of an ended instance; its history stays and still verifies."""
         ...

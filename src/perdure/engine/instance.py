@@ -72,6 +72,29 @@ class NewVerb(msgspec.Struct, frozen=True):
     """Under way: it ends as what it began as, and is given to the new verb only if it has to be given again."""
 
 
+class MovePlan(msgspec.Struct, frozen=True):
+    """What moving an instance to another engine does, or would do."""
+
+    instance: str
+    process: str
+    carrier: str
+    """The engine that carries it now."""
+    to: str
+    version: int
+    """The records of its journal that were looked at; the move is the next one."""
+    state: str
+    waits: tuple[str, ...] = ()
+    """Messages, signals, tasks and conditions that go on waiting there, as `kind:name`."""
+    timers: int = 0
+    jobs: int = 0
+    """Jobs that are ready and begin there."""
+    shadow: Literal["", "equal"] = ""
+    """Whether the journal was replayed on the target, and led to the same state."""
+    certificate: str = ""
+    """The hash of all this with the heads of data and journal, in the record of the move."""
+    is_dry: bool = True
+
+
 class MigrationPlan(msgspec.Struct, frozen=True):
     """What a migration does, or would do: where tokens go, which waits go on as they are, which verbs change."""
 

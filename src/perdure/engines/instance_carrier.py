@@ -1,4 +1,4 @@
-"""The carrier of an instance: its first record says whether an engine outside decides it, for good."""
+"""The carrier of an instance: its first record says whether an engine outside decides it, until it is moved."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from perdure.kernel.kernel import Kernel
 from perdure.kernel.ports import APPLIED, Attachments, InboxRow, Unit
 from perdure.sources import Id, Sources, id_text
 
+EMBEDDED = "embedded"
 MAX_REMEMBERED = 10_000
 PLATFORM = "perdure"
 MARK = "perdure:carrier/temporal"
@@ -39,7 +40,8 @@ class InstanceCarriers:
     """What is known of instances that were asked for."""
 
     def __init__(self, kernel: Kernel, store: EngineStore) -> None:
-        self._records = kernel.machine(INSTANCE).records
+        self._machine = kernel.machine(INSTANCE)
+        self._records = self._machine.records
         self._store = store
         self._known: OrderedDict[bytes, str] = OrderedDict()
 
@@ -48,6 +50,14 @@ class InstanceCarriers:
         known = self._known.get(id)
         if known is not None:
             return known
+        return await self.look(id)
+
+    async def look(self, id: Id) -> str:
+        """The same as stored now: another process may have moved it."""
+        stored = await self._store.load(id)
+        moved = self._machine.decode(stored.state).carrier if stored is not None and stored.kind == INSTANCE else ""
+        if moved:
+            return self.remember(id, "" if moved == EMBEDDED else moved)
         first = await self._store.records(id, 0, 1)
         if not first:
             return ""

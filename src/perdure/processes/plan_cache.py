@@ -12,6 +12,7 @@ from perdure.bpmn.machine.execution_plan import Plan, plan_of
 from perdure.bpmn.machine.state import Node as Token
 from perdure.bpmn.model import CallActivity, Node, Task, nodes
 from perdure.payload import digest_text
+from perdure.processes.contract_state import ContractState, contract_state
 
 MAX_PLANS = 512
 
@@ -37,6 +38,8 @@ class Definition(msgspec.Struct, frozen=True):
     """Of the elements, as they stand in a sentence."""
     digest: str
     """The hash as people see it."""
+    contract: ContractState | None = None
+    """What steps are asked and bring, of a process of the contract profile."""
 
     def name(self, element: str) -> str:
         """An element in a sentence; one that the definition does not know goes by its id."""
@@ -63,7 +66,8 @@ def definition_of(deployed: Deployed, hash: bytes) -> Definition:
         if isinstance(node, Task | CallActivity) and not node.is_for_compensation
     )  # fmt: skip
     names = {id: _in_a_sentence(node.name or id) for id, node in elements.items()}
-    return Definition(hash, deployed, plan_of(deployed, hash), elements, steps, names, digest_text(hash))
+    contract = contract_state(deployed)
+    return Definition(hash, deployed, plan_of(deployed, hash), elements, steps, names, digest_text(hash), contract)
 
 
 def _in_a_sentence(name: str) -> str:

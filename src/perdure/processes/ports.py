@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from perdure.journal import Origin
 from perdure.kernel.decider import Answer, Preparation, Prepared, Settled
 from perdure.kernel.ports import AggregateFound, Chain, RecordRow, WaitFound
-from perdure.sources import Id
+from perdure.sources import Id, Micros
 
 FROM_THE_NEWEST = b"\xff" * 17
 """After every id: the place where a list begins with the newest."""
@@ -40,8 +40,37 @@ class FeedRow(Protocol):
     def body(self) -> bytes: ...
 
 
+class EngineWait(NamedTuple):
+    """A step whose dispatch its engine has not answered: since when, how often it was sent, when it is sent next."""
+
+    engine: str
+    since: Micros
+    tries: int
+    tried_at: Micros
+    next_at: Micros
+    reason: str
+
+
+class EngineWaitRows(Protocol):
+    """Steps that wait for an engine that cannot be reached."""
+
+    async def read(self, call: Id, step: int) -> EngineWait | None: ...
+    async def tried(
+        self, tenant: str, call: Id, step: int, *, engine: str, reason: str, now: Micros, next_at: Micros
+    ) -> EngineWait:
+        """Count an attempt that failed."""
+        ...
+
+    async def end(self, call: Id, step: int) -> None:
+        """The step waits for its engine no longer."""
+        ...
+
+
 class ProcessReads(Protocol):
     """Every look-up of a list names its tenant and goes by an index."""
+
+    @property
+    def engine_waits(self) -> EngineWaitRows: ...
 
     async def payload(self, aggregate: Id, hash: bytes) -> bytes | None: ...
     async def records(self, aggregate: Id, after: int = 0, most: int = 1000) -> list[RecordRow]: ...

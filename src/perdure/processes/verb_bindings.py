@@ -16,7 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import msgspec
+from msgspec.structs import replace
 
+from perdure.bpmn.contract.compilation import compile_process
+from perdure.bpmn.contract.contract import read_bindings
+from perdure.bpmn.contract.policies import PolicyCatalogue, Retry
 from perdure.bpmn.machine.deployed_process import Binding, Deployed, Profile
 from perdure.bpmn.machine.process_machine import Start, StartKind
 from perdure.bpmn.model import (
@@ -79,10 +83,13 @@ def carried_by(verb: Verb) -> Carried:
 
 
 def bind(
-    definitions: Definitions, process: Process, profile: Profile, carried: Carried | None, catalogue: Catalogue
-) -> Deployed:
+    definitions: Definitions, process: Process, profile: Profile, carried: Carried | None, catalogue: Catalogue,
+    policies: PolicyCatalogue | None = None,
+) -> Deployed:  # fmt: skip
     """The process as it is stored; every verb must be there, or all that are not are named in the refusal."""
     own = carried or Carried()
+    if profile == "contract":
+        return _bound_contract(definitions, process, own, catalogue, policies)
     return Deployed(
         process=process,
         messages=definitions.messages,
@@ -96,6 +103,42 @@ def bind(
         compensation=own.compensation,
         bindings=_bindings(process, own, catalogue),
         merge=own.merge,
+    )
+
+
+def _bound_contract(
+    definitions: Definitions, process: Process, own: Carried, catalogue: Catalogue, policies: PolicyCatalogue | None
+) -> Deployed:
+    """The same of the contract profile: the state is the data, and flags mirror what is read of it."""
+    compiled = compile_process(definitions, process, policies)
+    types = list(_types(compiled.process))
+    mirrors = [each.contract(types) for each in compiled.mirrors]
+    bound = bind(
+        replace(definitions, messages=compiled.messages), compiled.process, "open", own, catalogue
+    )  # fmt: skip
+    bindings = _by_policy(bound.bindings, compiled.process, policies) if policies is not None else bound.bindings
+    return replace(
+        bound, profile="contract", flags=(*bound.flags, *mirrors), mirrors=compiled.mirrors, bindings=bindings
+    )
+
+
+def _by_policy(bindings: dict[str, Binding], process: Process, policies: PolicyCatalogue) -> dict[str, Binding]:
+    """The retry policy of each type is that of the first task of it; how often a task is tried, it says itself."""
+    work = [each.definition for each in read_bindings(process, ()).work.values()]
+    named = {each.type: policies.get(each.policy).retry for each in reversed(work)}
+    return {
+        type: replace(each, retry=_retry(named[type])) if type in named else each for type, each in bindings.items()
+    }
+
+
+def _retry(found: Retry) -> RetryPolicy:
+    """A coefficient above 1 doubles the interval here."""
+    return RetryPolicy(
+        max_attempts=found.maximum_attempts,
+        backoff="fixed" if found.backoff_coefficient == 1 else "exponential",
+        base_delay_seconds=found.initial_interval_seconds,
+        max_delay_seconds=found.maximum_interval_seconds,
+        jitter=0.0,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from perdure.sources import Id
+from perdure.sources import Id, Micros
 from perdure.store.checksums import stored_id
 from perdure.store.ports import Driver
 
@@ -20,6 +20,11 @@ class Gauges:
     async def count(self, what: Counted, most: int) -> int:
         """How many there are; `most` when there are that many or more."""
         return int((await self._driver.fetch(f"gauge_{what}", most=most))[0][0])
+
+    async def dispatches(self, most: int) -> tuple[int, Micros]:
+        """What is under way between engines outside and our journal, up to a bound, and since when the oldest."""
+        count, oldest = (await self._driver.fetch("gauge_dispatches", most=most))[0]
+        return int(count), int(oldest or 0)
 
     async def waits(self, most: int) -> list[tuple[str, int]]:
         """What is waited for, by kind."""

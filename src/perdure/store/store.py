@@ -28,6 +28,7 @@ from perdure.store.checksums import (
 from perdure.store.commit_callbacks import awaited
 from perdure.store.delta_read import DeltaReader
 from perdure.store.documents import Documents
+from perdure.store.engine_waits import EngineWaits
 from perdure.store.erasure import Erasure
 from perdure.store.idempotent_answers import Answers, Cursors
 from perdure.store.lists import Lists
@@ -69,6 +70,7 @@ class Store(Erasure):
         self.answers: AnswerBook = Answers(driver)
         self.cursors = Cursors(driver, sources)
         self.outbox = ChannelOutbox(driver, sources)
+        self.engine_waits = EngineWaits(driver)
 
     def commit(self, unit: Unit) -> Awaitable[Conflict | None]:
         return awaited(self.submit if unit.id is not None or self.renew is None else self._submit_message, unit)

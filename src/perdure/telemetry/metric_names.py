@@ -38,6 +38,9 @@ ABOUT: Mapping[str, str] = {
     "perdure_webhook_deliveries_total": "Webhooks, in and out, by outcome (delivered, retried, failed, refused).",
     "perdure_task_results_total": "Task results that came, by door and outcome (counted, known, over, parked, ...).",
     "perdure_task_results_waiting": "Rows of task_result_queue that wait; counted up to 10,000.",
+    "perdure_engine_steps_waiting": "Steps that cannot begin because their engine was not reached, by engine.",
+    "perdure_engine_dispatches_open": "Commands to engines outside, and records of theirs, not in our journal yet.",
+    "perdure_engine_lag_seconds": "The age of the oldest of them.",
     "perdure_bus_lag": "Messages of a source that the group of consumers has not acknowledged.",
     "perdure_bus_paused": "1 while a source stands still: its broker or the store is away.",
     "perdure_telemetry_dropped_total": "Commits that were not measured or traced because too many were waiting for it.",
@@ -54,6 +57,7 @@ LABELS: Mapping[str, tuple[str, ...]] = {
     "perdure_http_request_seconds": ("method", "route"),
     "perdure_webhook_deliveries_total": ("direction", "outcome"),
     "perdure_task_results_total": ("door", "outcome"),
+    "perdure_engine_steps_waiting": ("engine",),
     "perdure_bus_lag": ("source",),
     "perdure_bus_paused": ("source",),
 }

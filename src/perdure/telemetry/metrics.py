@@ -30,6 +30,9 @@ class Readings(msgspec.Struct, frozen=True):
     parked: tuple[tuple[str, int], ...] = ()
     quarantined: int = 0
     task_results_waiting: int = 0
+    engine_dispatches_open: int = 0
+    engine_lag_seconds: float = 0.0
+    engine_waits: tuple[tuple[str, int], ...] = ()
 
 
 class Metrics:
@@ -109,7 +112,7 @@ class Metrics:
         """Set the gauges to what the store said."""
         for name in (
             "jobs_waiting", "incidents_open", "dead_letters", "leases_live", "tasks_open", "tasks_overdue",
-            "quarantined", "task_results_waiting",
+            "quarantined", "task_results_waiting", "engine_dispatches_open", "engine_lag_seconds",
         ):  # fmt: skip
             self._gauges[f"perdure_{name}"].set(getattr(readings, name))
         self._gauges["perdure_task_oldest_seconds"].set(readings.task_oldest_seconds)
@@ -117,6 +120,10 @@ class Metrics:
         parked.clear()
         for kind, count in readings.parked:
             parked.labels(kind).set(count)
+        waiting = self._gauges["perdure_engine_steps_waiting"]
+        waiting.clear()
+        for engine, count in readings.engine_waits:
+            waiting.labels(engine).set(count)
 
     # --- from the surfaces and channels --------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import msgspec
 
 from perdure.human_tasks import TaskContract
 from perdure.payload import data_hash
-from perdure.verb_contract import ConsequenceTier, FlagContract, FlagMerge, RetryPolicy, flag_content
+from perdure.verb_contract import ConsequenceTier, FlagContract, FlagMerge, RetryPolicy, UnreachablePolicy, flag_content
 from perdure.verbs.agent_handlers import AgentContract
 
 ExecutionKind = Literal["sync", "durable"]
@@ -67,6 +67,9 @@ class Execution(msgspec.Struct, frozen=True):
     """For whom the wait of a durable verb is a task, where it is one."""
     agent: AgentContract | None = None
     """What its handler may use and do, where that is an agent."""
+
+    unreachable: UnreachablePolicy | None = None
+    """What becomes of a step whose engine cannot be reached; without it, it waits as long as the step may."""
 
     @property
     def has_timeout(self) -> bool:
@@ -136,7 +139,7 @@ class VerbDefinition(msgspec.Struct, frozen=True):
         if not self.writes:
             del whole["writes"]
         whole["execution"]["flags"] = [flag_content(flag) for flag in whole["execution"]["flags"]]
-        for name in ("decision", "is_shared", "task", "agent", "payload_merge", "alternatives"):
+        for name in ("decision", "is_shared", "task", "agent", "payload_merge", "alternatives", "unreachable"):
             if not whole["execution"][name]:
                 del whole["execution"][name]
         if not self.execution.timeout_text:

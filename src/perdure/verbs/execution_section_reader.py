@@ -19,6 +19,7 @@ from perdure.verb_contract import (
     FlagMerge,
     FlagType,
     RetryPolicy,
+    UnreachablePolicy,
     nature_of,
 )
 from perdure.verbs.agent_handlers import read_agent
@@ -94,6 +95,7 @@ def _own(fields: Fields, handler: str | None) -> Execution:
         timeout_seconds=seconds,
         timeout_text=text,
         escalation=policy.optional_text("escalation") if policy else None,
+        unreachable=_unreachable(policy) if policy else None,
     )
 
 
@@ -124,6 +126,22 @@ def _timeout(fields: Fields) -> tuple[float | None, str]:
     if node is not None and isinstance(node.value, str) and parse_business_days(node.value) is not None:
         return None, node.value.strip()
     return fields.duration("timeout"), ""
+
+
+def _unreachable(policy: Fields) -> UnreachablePolicy | None:
+    """How long a step waits for an engine that cannot be reached."""
+    fields = policy.child("unreachable", "unreachable")
+    if fields is None:
+        return None
+    timeout = fields.duration("timeout")
+    if timeout is None:
+        fields.wrong(fields.node, "missing", "'unreachable' needs a 'timeout'", "Write timeout: PT1H.")
+    base, most = fields.duration("base_delay"), fields.duration("max_delay")
+    base = 1.0 if base is None else base
+    most = max(base, 60.0) if most is None else most
+    if base > most:
+        fields.wrong(fields.get("max_delay"), "wrong_value", "'max_delay' is shorter than 'base_delay'")
+    return UnreachablePolicy(timeout or 0.0, base, most)
 
 
 def _common(fields: Fields, base: Execution) -> dict[str, Any]:

@@ -101,7 +101,8 @@ class Call:
 
     `idempotency_key` is the same over every redelivery and retry; `iteration` tells the rounds of a loop apart;
     `context` tells a decision how far its runbook has come. `params` are those of the verb's definition, so that one
-    handler serves many verbs; `correlation_key` is the key that ends the wait of a durable verb.
+    handler serves many verbs; `correlation_key` is the key that ends the wait of a durable verb;
+    `headers` are the literals that a model of the contract profile gives its task.
     """
 
     __slots__ = (
@@ -118,6 +119,7 @@ class Call:
         "call_id",
         "context",
         "correlation_key",
+        "headers",
         "idempotency_key",
         "iteration",
         "params",
@@ -150,6 +152,7 @@ class Call:
         params: Mapping[str, Any] | None = None,
         correlation_key: str = "",
         key: str = "",
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         self.verb, self.version, self.args = verb, version, args
         self.call_id, self.step_id = call_id, step_id
@@ -161,6 +164,7 @@ class Call:
         self._meter = meter
         self.params: Mapping[str, Any] = params if params is not None else {}
         self.correlation_key = correlation_key
+        self.headers: Mapping[str, str] = headers if headers is not None else {}
         self._lent: Lent | None = None
         self._secrets: tuple[str, ...] = ()
         self._whose = tenant, principal, idempotency_key

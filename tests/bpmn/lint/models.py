@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from perdure.bpmn.contract.policies import Policy, PolicyCatalogue, Retry
 from perdure.bpmn.lint.contract import Contract
 from perdure.bpmn.lint.findings import Finding, Profile, Target
 from perdure.bpmn.lint.lint import lint
@@ -20,7 +21,8 @@ Side = Literal["wrong", "right"]
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`lint.yaml` of a rule's folder; `wrong_also` and `right_also` list the other codes its models give.
 
-    `others` are processes that are deployed: those alone, when they are given.
+    `others` are processes that are deployed: those alone, when they are given. `is_strict` and the names of `policies`
+    are for the contract profile.
     """
 
     profile: Profile = "hollow"
@@ -28,6 +30,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     contract: Contract | None = None
     right_contract: Contract | None = None
     others: tuple[str, ...] | None = None
+    is_strict: bool = False
+    policies: tuple[str, ...] | None = None
     wrong_also: tuple[str, ...] = ()
     right_also: tuple[str, ...] = ()
 
@@ -52,8 +56,16 @@ def findings_in(file: Path) -> list[Finding]:
     contract = settings.right_contract if is_right and settings.right_contract else settings.contract
     return lint(
         model_of(file), profile=settings.profile, target=settings.target, contract=contract,
-        others=settings.others or (), knows_all=settings.others is not None,
+        others=settings.others or (), knows_all=settings.others is not None, is_strict=settings.is_strict,
+        policies=_policies(settings.policies),
     )  # fmt: skip
+
+
+def _policies(names: tuple[str, ...] | None) -> PolicyCatalogue | None:
+    once = Retry(maximum_attempts=1, initial_interval_seconds=1, maximum_interval_seconds=1, backoff_coefficient=1)
+    return PolicyCatalogue(
+        tuple(Policy(name=each, schedule_to_close_seconds=1, start_to_close_seconds=1, retry=once) for each in names)
+    ) if names is not None else None  # fmt: skip
 
 
 def all_files() -> list[Path]:

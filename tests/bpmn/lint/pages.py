@@ -24,6 +24,10 @@ GROUPS = {
     "HOL": ("Hollow", "A process says what comes after what; everything else is a verb."),
     "BPM": ("Correctness", "What a diagram must be to mean one thing, on any engine."),
     "CON": ("Contract", "The model and the verb it carries agree: flags, errors, keys, what runs at once."),
+    "AME": (
+        "Contract profile",
+        "A model that others program against says everything once; nothing evaluates.",
+    ),
     "PRT": ("Portability", "What another engine would not accept. Asked only with `--target`."),
 }
 READING = {

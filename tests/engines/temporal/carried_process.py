@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from perdure import Transient
@@ -20,7 +21,7 @@ from perdure.app.perdure import Perdure
 from perdure.bpmn.machine.commands import Suspend
 from perdure.bpmn.model import Association, CompensationTrigger, Event
 from perdure.engines.temporal.dispatch_rows import Staged
-from perdure.errors import PerdureError
+from perdure.errors import EngineUnavailableError, PerdureError
 from perdure.journal import Origin
 from perdure.kernel.ports import Attachments
 from perdure.store.audit import verify
@@ -52,6 +53,23 @@ verbs:
 - name: t.durable
   input_schema: {properties: {given: {type: integer}}}
   execution: {kind: durable, process: carried, sub_verbs: [t.one]}
+- name: t.patient
+  input_schema: {properties: {given: {type: integer}}}
+  execution:
+    kind: durable
+    process: carried
+    sub_verbs: [t.one]
+    policy: {timeout: P1D, unreachable: {timeout: PT2S, base_delay: PT0.2S, max_delay: PT0.2S}}
+- name: t.stubborn
+  input_schema: {properties: {given: {type: integer}}}
+  execution:
+    kind: durable
+    process: carried
+    sub_verbs: [t.one]
+    policy: {timeout: P1D, unreachable: {timeout: P1D, base_delay: PT0.2S, max_delay: PT0.2S}}
+- name: t.hasty
+  input_schema: {properties: {given: {type: integer}}}
+  execution: {kind: durable, process: carried, sub_verbs: [t.one], policy: {timeout: P1D, unreachable: {timeout: PT0S}}}
 """
 ORIGIN = Origin("default", "local")
 UNDO = service("undo", "t.two", is_for_compensation=True)
@@ -102,8 +120,33 @@ class Carried:
     async def starts(self, process: str, count: int) -> list[str]:
         return list(await asyncio.gather(*(self.start(process, f"{process}-{n}", n=n) for n in range(count))))
 
-    async def call(self, given: int) -> str:
-        return (await self._perdure.call("t.durable", {"given": given})).id
+    async def call(self, given: int, verb: str = "t.durable") -> str:
+        return (await self._perdure.call(verb, {"given": given})).id
+
+    async def status(self, id: str) -> Any:
+        return msgspec.to_builtins(await self._perdure.status(id))
+
+    async def lose_answers(self) -> None:
+        """Starts reach the server from now on, and neither answers nor activities reach us."""
+        client, follower = self._engine.commands._client, self._engine.follower  # type: ignore[attr-defined]
+        self._kept = (client.start, follower.append)
+        lost = EngineUnavailableError("reach", "engine", client.address.text, "its answer was lost")
+
+        async def start(*args: Any) -> None:
+            await self._kept[0](*args)
+            raise lost
+
+        async def append(*args: Any, **options: Any) -> None:
+            raise lost
+
+        client.start, follower.append = start, append
+
+    async def find_answers(self) -> None:
+        client, follower = self._engine.commands._client, self._engine.follower  # type: ignore[attr-defined]
+        client.start, follower.append = self._kept
+
+    async def instances(self) -> list[str]:
+        return [each.state for each in (await self._perdure.listing.instances()).items]
 
     async def called(self, id: str) -> str:
         return (await self._perdure.status(id)).state
@@ -131,6 +174,9 @@ class Carried:
     async def suspend(self, instance: str) -> str:
         return str((await self._engine.suspend(instance, ORIGIN)).state.status)
 
+    async def move(self, instance: str, to: str, **how: Any) -> dict[str, Any]:
+        return msgspec.to_builtins(await self._engine.move(instance, ORIGIN, to, **how))
+
     async def lease(self) -> int:
         return self._perdure.runtime.lease.number
 
@@ -144,6 +190,9 @@ class Carried:
 
     async def resend(self, name: str) -> bool:
         return bool(await self._engine.commands.resend("default", name))  # type: ignore[attr-defined]
+
+    async def resume(self, instance: str) -> str:
+        return str((await self._engine.resume(instance, ORIGIN)).state.status)
 
     async def show(self, instance: str) -> dict[str, Any]:
         view = await self._perdure.instances.get(instance)

@@ -33,7 +33,7 @@ class OurProcess:
         assert self._child.stdout is not None
         while text := self._child.stdout.readline():
             if text.startswith("@"):
-                return json.loads(text[1:])
+                return json.JSONDecoder().raw_decode(text[1:])[0]  # the SDK may write its warnings behind it
         raise AssertionError("the process ended without an answer")
 
     def send(self, do: str, **args: Any) -> None:
@@ -93,8 +93,8 @@ def opened(server: TemporalServer, tmp_path: Path) -> Iterator[Opened]:
     """Opens processes of ours on one store."""
     children: list[OurProcess] = []
 
-    def open_process(engine: str = "") -> OurProcess:
-        children.append(OurProcess(f"sqlite:///{tmp_path / 'p.db'}", engine or server.url, tmp_path))
+    def open_process(engine: str = "", store: str = "") -> OurProcess:
+        children.append(OurProcess(store or f"sqlite:///{tmp_path / 'p.db'}", engine or server.url, tmp_path))
         return children[-1]
 
     yield open_process

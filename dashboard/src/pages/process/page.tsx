@@ -15,6 +15,7 @@ import { Tabs } from "../../parts/tabs";
 import { Ago } from "../../parts/relative-time";
 import { tell } from "../../parts/toasts";
 import { Link, type PageProps, query, setQuery } from "../../router";
+import { Contract } from "./contract";
 import { findingMarks, Findings, Verdict } from "../definitions/findings";
 import { TierBadge } from "../runbook/start-button";
 import "../instance/instance.css";
@@ -85,6 +86,7 @@ function Shown({ view, chosen, onElement, path, versions, from }: ShownProps) {
         <Tabs
           label="About this process"
           tabs={[
+            ...(view.profile === "contract" ? [{ name: "contract", label: "Contract", show: () => <Contract path={path} version={view.version} /> }] : []),
             { name: "versions", label: `Versions (${versions.length})`, show: () => <VersionList path={path} versions={versions} from={from} /> },
             { name: "elements", label: "Elements", show: () => <Table caption="Elements" columns={ELEMENTS} rows={view.elements} keyOf={(row) => row.id} /> },
             { name: "flags", label: "Flags", show: () => <JsonTree value={view.flags} label="Flags" /> },

@@ -12,6 +12,7 @@ from perdure.app.runbooks.usage_views import UsageView, usage_view
 from perdure.human_tasks import joint_progress, joint_state
 from perdure.journal import Record
 from perdure.kernel.kernel import Aggregate
+from perdure.processes.ports import EngineWait
 from perdure.runbooks.executor.agent_proposal import Proposal
 from perdure.runbooks.machine.journal_entries import Entry, entry_fields, entry_name
 from perdure.runbooks.machine.runbook_machine import GATE, is_asked, token_key
@@ -28,7 +29,7 @@ class ErrorView(msgspec.Struct, frozen=True):
 
 
 class WaitingFor(msgspec.Struct, frozen=True):
-    """What a parked call waits for: `kind` is completion, process, escalation, gate, retry or incident."""
+    """What a parked call waits for: `kind` is completion, process, engine, escalation, gate, retry or incident."""
 
     kind: str
     key: str = ""
@@ -71,6 +72,31 @@ class IncidentView(msgspec.Struct, frozen=True):
     since: str | None
 
 
+class EngineWaitView(msgspec.Struct, frozen=True):
+    """An engine that cannot be reached: since when, how often it was tried, and when it is tried next."""
+
+    engine: str
+    since: str | None
+    tries: int
+    tried_at: str | None
+    next_at: str | None
+    reason: str
+
+    @property
+    def text(self) -> str:
+        times = "once" if self.tries == 1 else f"{self.tries} times"
+        return (
+            f"waits for the engine at {self.engine}, unreachable since {self.since}, tried {times}, "
+            f"next at {self.next_at}: {self.reason}"
+        )
+
+
+def engine_wait_view(wait: EngineWait) -> EngineWaitView:
+    return EngineWaitView(
+        wait.engine, iso(wait.since), wait.tries, iso(wait.tried_at), iso(wait.next_at), wait.reason
+    )  # fmt: skip
+
+
 class CarrierView(msgspec.Struct, frozen=True):
     """The process that carries a call, as far as it has come. `completed` lists the sub-verbs that did, in order."""
 
@@ -83,6 +109,8 @@ class CarrierView(msgspec.Struct, frozen=True):
     completed: list[str] = []
     incidents: list[IncidentView] = []
     engine: str = ""
+    waits_for: EngineWaitView | None = None
+    """The engine that has not answered its dispatch; None once it has begun."""
     task_link: str = ""
     """Its oldest open human task in the external task list; empty where there is no task or no list."""
 
@@ -283,4 +311,7 @@ def _carried(key: str, step: Step, token: Token, carrier: CarrierView) -> Waitin
         stuck = carrier.incidents[0]
         return WaitingFor("incident", key, step.verb, stuck.since, code=stuck.code, text=stuck.text)
     due = iso(token.due or None)
+    if (away := carrier.waits_for) is not None:
+        code = "engine.unavailable"
+        return WaitingFor("engine", key, token.name, away.since, due, token.escalation, code, away.text)
     return WaitingFor("process", key, token.name, iso(token.parked_at), due, token.escalation, text=carrier.progress)

@@ -26,7 +26,7 @@ PEOPLE_PREFIXES = ("Task", "Amendment", "Gate", "Draft", "Proposal", "Override")
 PEOPLE_ENTRIES = frozenset({
     "CancelRequested", "IncidentResolved", "PayloadErased", "InstanceSuspended", "InstanceResumed", "InstanceModified",
     "InstanceMigrated", "StepsAdded", "EdgesAdded", "StepSkipped", "StepRetried", "StepCancelled", "DecisionMade",
-    "RunbookSealed", "CompensationStarted",
+    "RunbookSealed", "CompensationStarted", "CarrierChanged",
 })  # fmt: skip
 """Entries that stand for something a person did, or was asked to do."""
 ASKED_FOR = frozenset({

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from perdure.app.calls.views import CallView, ErrorView
+from perdure.app.engine_views import EngineView
 from perdure.app.facade.performer import Desk, pages
 from perdure.app.instances.views import InstanceView
 from perdure.app.lifecycles.views import LifecycleStatus
@@ -23,6 +24,7 @@ from perdure.app.operations.calls import (
     ShowCall,
 )
 from perdure.app.operations.dead_letters import DiscardLetter
+from perdure.app.operations.engines import list_engines
 from perdure.app.operations.instances import ShowInstance, show_instance
 from perdure.app.operations.lifecycles import ShowLifecycle, show_lifecycle
 from perdure.app.operations.overview import show_overview
@@ -122,6 +124,10 @@ class CallDesk(Desk):
     async def overview(self) -> Overview:
         """How things stand: what needs the principal, what is stuck, what runs, how much went through in a day."""
         return await self._performer.ask(show_overview, Nothing())
+
+    async def engines(self) -> list[EngineView]:
+        """Which engines carry processes: whether each can be reached, what it can, and what is under way to it."""
+        return await self._performer.ask(list_engines, Nothing())
 
     async def retry(
         self, id: str, *, seen: int | None = None, confirm: str = "", phrase: str = ""

@@ -16,6 +16,7 @@ from perdure.app.operations.instances import (
     MigrateBack,
     MigrateInstance,
     ModifyInstance,
+    MoveInstance,
     ResolveInstance,
     ResumeInstance,
     RetryInstance,
@@ -23,7 +24,7 @@ from perdure.app.operations.instances import (
     ShowInstance,
     SuspendInstance,
 )
-from perdure.engine import Flags, MigrationPlan
+from perdure.engine import Flags, MigrationPlan, MovePlan
 
 Until = Literal["committed", "rest", "end"]
 
@@ -93,6 +94,14 @@ class InstanceDesk(Desk):
         moved = dict(mapping or {}), dict(flags or {})
         request = MigrateInstance(id, version, process, *moved, reason, dry_run, confirm, phrase)
         return await self._performer.ask(instances.migrate_instance, request, seen=seen)
+
+    async def move(
+        self, id: str, engine: str, *, reason: str = "", dry_run: bool = False, shadow: bool = False,
+        seen: int | None = None,
+    ) -> MovePlan:  # fmt: skip
+        """Let another engine carry an instance that waits; `shadow` replays its journal there first and compares."""
+        request = MoveInstance(id, engine, reason, dry_run, shadow)
+        return await self._performer.ask(instances.move_instance, request, seen=seen)
 
     async def migrate_back(
         self, id: str, *, reason: str = "", dry_run: bool = False, seen: int | None = None

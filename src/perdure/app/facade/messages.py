@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from perdure.app.calls.views import ReceiptView
 from perdure.app.facade.performer import Desk
 from perdure.app.message_views import Sent
@@ -13,6 +15,7 @@ from perdure.app.operations.dead_letters import ReplayLetter
 from perdure.app.operations.messages import Message, Published, Signal
 from perdure.app.operations.waits import SendProgress
 from perdure.engine import MessageOutcome
+from perdure.errors import RejectedError, Rejection
 
 
 class MessageDesk(Desk):
@@ -52,6 +55,19 @@ class MessageDesk(Desk):
         if not is_for_now:
             return await self._performer.ask(messages.publish_message, Published(*told, ttl_seconds))
         return await self._performer.ask(messages.correlate_message, Message(*told))
+
+    async def receive(self, envelope: Mapping[str, Any], *, confirm: str = "", phrase: str = "") -> Sent:
+        """Take a message as an envelope: `message_name`, `correlation_key`, `message_id` and a `payload`.
+
+        One that nobody waits for yet is kept for its `ttl_seconds`, a day by default.
+        """
+        try:
+            request = msgspec.convert({**envelope, "confirm": confirm, "phrase": phrase}, messages.Envelope)
+        except msgspec.ValidationError as error:
+            hint = "An envelope has message_name, correlation_key, message_id and payload."
+            name = str(envelope.get("message_name", ""))[:80]
+            raise RejectedError(Rejection("invalid", "take", "message", name, str(error), hint)) from None
+        return await self._performer.ask(messages.receive_envelope, request)
 
     async def correlate(
         self, name: str, key: str = "", data: Mapping[str, Any] | None = None, *, message_id: str = "",

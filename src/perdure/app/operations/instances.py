@@ -33,7 +33,7 @@ from perdure.app.operations.verb_scopes import REDACTED, VERBS_OF_INSTANCE, VERB
 from perdure.app.runbooks.confirmation import check_confirmed, plan_of_starts, use_confirmation
 from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE
 from perdure.bpmn.machine.state import ENDED, Status
-from perdure.engine import MigrationPlan
+from perdure.engine import MigrationPlan, MovePlan
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.sources import id_text, parse_id
 from perdure.store.lists import AFTER_IDS
@@ -102,6 +102,16 @@ class ResumeInstance(Request, frozen=True):
 
     id: Id
     shift_timers: bool = False
+
+
+class MoveInstance(Request, frozen=True):
+    """An instance and the engine that is to carry it; `shadow` replays its journal there first."""
+
+    id: Id
+    engine: Word
+    reason: str = ""
+    dry_run: bool = False
+    shadow: bool = False
 
 
 class ModifyInstance(Request, frozen=True):
@@ -320,6 +330,15 @@ async def modify_instance(context: Context, request: ModifyInstance) -> Instance
         reason=request.reason,
     )  # fmt: skip
     return await context.views.instance(found)
+
+
+@operation("instance.move", Route("POST", "/instances/{id}/move"), tag=TAG, scope=VERBS_OF_INSTANCE, guard=True)
+async def move_instance(context: Context, request: MoveInstance) -> MovePlan:
+    """Let another engine carry an instance that waits; its journal keeps a certificate of what was moved."""
+    return await context.runtime.engine.move(
+        request.id, context.origin, request.engine, reason=request.reason, dry_run=request.dry_run,
+        shadow=request.shadow,
+    )  # fmt: skip
 
 
 @operation("instance.migrate", Route("POST", "/instances/{id}/migrate"), tag=TAG, scope=VERBS_OF_INSTANCE, guard=True)

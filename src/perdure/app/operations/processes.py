@@ -14,7 +14,9 @@ from perdure.app.lists.cursors import Page
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.request_fields import Name, Nothing, Number
 from perdure.app.operations.verb_scopes import DISCOVERED, NO_VERB, REDACTED, VERBS_OF_PROCESS, VERBS_OF_VERSION
+from perdure.app.processes.contract_view import ContractView
 from perdure.app.processes.model_review import DeployedView, Proposed, RefusedModelError, Review
+from perdure.app.processes.project_models import policies_in
 from perdure.app.processes.views import ReviewedProcess
 from perdure.app.runbooks.confirmation import check_deployment
 from perdure.engine import ProcessVersion
@@ -50,6 +52,8 @@ class DeployModel(ModelText, frozen=True):
 
     confirm: str = ""
     phrase: str = ""
+    policies: str = ""
+    """Of the contract profile: the text of `policies.yaml`, which every `policyRef` resolves in."""
 
 
 class EndVersion(Request, frozen=True):
@@ -96,6 +100,17 @@ async def show_process(context: Context, request: ShowProcess) -> ReviewedProces
     return await context.perdure.processes.show(request.process, request.version)
 
 
+@operation(
+    "process.read", Route("GET", "/processes/{process}/versions/{version}/contract"), tag=TAG, scope=VERBS_OF_VERSION
+)
+async def show_contract(context: Context, request: ShowProcess) -> ContractView:
+    """What a version of the contract profile agrees: its work with policies, its waits with templates, its decisions.
+
+    A version of another profile agrees nothing: everything is empty.
+    """
+    return await context.perdure.processes.contract(request.process, request.version)
+
+
 @operation("process.check", Route("POST", "/processes/check"), tag=TAG, scope=NO_VERB, repeat="domain", computes=True)
 async def check_process(context: Context, request: ModelText) -> Review:
     """What lint finds in a model and what a proof says; nothing is deployed."""
@@ -109,7 +124,10 @@ async def deploy_process(context: Context, request: DeployModel) -> DeployedView
     What is wrong with it is in the answer either way: `errors` are what refuses it, `findings` and `proofs` all of it.
     """
     processes = context.perdure.processes
-    proposed = await processes.propose(request.xml, process=request.process, profile=request.profile)
+    policies = policies_in(request.policies)
+    proposed = await processes.propose(
+        request.xml, process=request.process, profile=request.profile, policies=policies
+    )  # fmt: skip
     if context.is_narrow:
         context.check_all("process.deploy", [*proposed.verbs, *await _verbs_before(context, proposed)])
     if proposed.problems:

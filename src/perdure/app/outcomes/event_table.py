@@ -157,6 +157,7 @@ SILENT: dict[str, tuple[str, ...]] = {
     ),
     "upkeep of data and models": (
         "instance.InstanceModified", "instance.InstanceMigrated", "instance.PayloadErased", "instance.AgentUsed",
+        "instance.CarrierChanged",
         "runbook.AmendmentProposed", "runbook.AmendmentApproved", "runbook.PayloadErased", "runbook.AgentUsed",
     ),
 }  # fmt: skip

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from perdure.app.configuration.project import CONFIG_NAME, load_config
 from perdure.app.processes.contracts import contract_of
-from perdure.app.processes.project_models import is_model_file
+from perdure.app.processes.project_models import is_model_file, policies_beside
+from perdure.bpmn.contract.policies import PolicyCatalogue
 from perdure.bpmn.lint.contract import Contract
 from perdure.bpmn.lint.findings import OLDEST_RELEASE, Finding, Profile, Release, Target
 from perdure.bpmn.lint.lint import lint
@@ -37,12 +38,12 @@ class LintReport(msgspec.Struct, frozen=True):
 
 def lint_paths(
     paths: Iterable[Path], catalogue: Catalogue | None, profile: Profile = "hollow", target: Target = "embedded",
-    release: Release = OLDEST_RELEASE,
+    release: Release = OLDEST_RELEASE, *, is_strict: bool = False, policies: PolicyCatalogue | None = None,
 ) -> LintReport:  # fmt: skip
     """Lint every model among the files and folders.
 
     Without a catalogue, the verbs of a model are those of the YAML files named beside it, else of the project around
-    it, else of the YAML files in its folder.
+    it, else of the YAML files in its folder. Policies are those of `policies.yaml` beside a model, unless given.
     """
     given = list(paths)
     named = [path for path in given if path.suffix in VERBS]
@@ -51,19 +52,37 @@ def lint_paths(
     files = list(_models(given))
     if not files:
         raise _refused(given[0] if given else Path(), "there is no model in it")
-    return _lint_all(files, _Verbs(catalogue), profile, target, release)
+    rules = _Rules(profile, target, release, is_strict, policies)
+    return _lint_all(files, _Verbs(catalogue), rules)
 
 
-def _lint_all(files: list[Path], verbs: _Verbs, profile: Profile, target: Target, release: Release) -> LintReport:
+class _Rules(NamedTuple):
+    """How models are looked at."""
+
+    profile: Profile
+    target: Target
+    release: Release
+    is_strict: bool
+    policies: PolicyCatalogue | None
+
+    def run(self, model: Model, file: Path, contract: Contract | None, others: Collection[str]) -> list[Finding]:
+        policies = self.policies
+        if policies is None and self.profile == "contract":
+            policies = policies_beside(file)
+        return lint(
+            model, profile=self.profile, target=self.target, contract=contract, others=others, release=self.release,
+            is_strict=self.is_strict, policies=policies,
+        )  # fmt: skip
+
+
+def _lint_all(files: list[Path], verbs: _Verbs, rules: _Rules) -> LintReport:
     findings: list[Finding] = []
     contracts: dict[str, str | None] = {}
     models = dict(_readable_models(files, findings))
     together = {process.id for model in models.values() for process in model.definitions.executable()}
     for file, model in models.items():
         for contract in _contracts(model, verbs.beside(file), contracts):
-            findings.extend(
-                lint(model, profile=profile, target=target, contract=contract, others=together, release=release)
-            )
+            findings.extend(rules.run(model, file, contract, together))
     return LintReport(tuple(map(str, files)), tuple(dict.fromkeys(findings)), contracts)
 
 

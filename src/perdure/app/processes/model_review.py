@@ -118,7 +118,7 @@ def review_text(xml: bytes, process: str, profile: Profile, catalogue: Catalogue
 def review_model(model: Model, process: str, profile: Profile, catalogue: Catalogue) -> Review:
     """Lint all of it; then prove the process named, or each of them. Takes a while: not for the event loop."""
     from perdure.app.processes.contracts import contract_of  # noqa: PLC0415  brings lint along
-    from perdure.app.processes.proof import prove_model  # noqa: PLC0415  large, seldom asked
+    from perdure.app.processes.proof import profiled, prove_model  # noqa: PLC0415  large, seldom asked
     from perdure.bpmn.lint.lint import lint  # noqa: PLC0415  many rules, seldom asked
 
     ids = [process] if process else [each.id for each in model.definitions.executable()]
@@ -131,6 +131,7 @@ def review_model(model: Model, process: str, profile: Profile, catalogue: Catalo
     review = Review([_linted(each) for each in dict.fromkeys(found)])
     if review.has_errors or not ids:
         return review
+    model = profiled(model, profile)
     verdicts = [prove_model(model, id, contract_of(catalogue, id)) for id in ids]
     return Review(review.findings, [_proof(model, each) for each in verdicts])
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from perdure.app.access.data_verbs import DataVerbs
-from perdure.app.calls.views import CarrierView, EventView
+from perdure.app.calls.views import CarrierView, EventView, engine_wait_view
 from perdure.app.facade.instances import InstanceDesk
 from perdure.app.facade.performer import Performer
 from perdure.app.instances.replay import replay_instance
@@ -24,9 +24,10 @@ from perdure.app.instances.views import (
     look_of,
 )
 from perdure.app.processes.model_review import DeployedView, Proposed, Review, deployment_view, refused, unreadable
-from perdure.app.processes.project_models import load_model
+from perdure.app.processes.project_models import load_model, policies_beside, policies_of
 from perdure.app.quarantine_views import QUARANTINED, damaged_carrier, quarantined
 from perdure.app.runtime import Runtime
+from perdure.bpmn.contract.policies import PolicyCatalogue
 from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.machine.process_machine import ProcessState
@@ -37,6 +38,7 @@ from perdure.errors import DefinitionError, QuarantinedError, RejectedError, Rej
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import parse_digest
+from perdure.processes.verb_bindings import bind, carried_by, carrier_of, choose_process
 from perdure.runbooks.machine.runbook_machine import carried_as
 from perdure.runbooks.machine.state import ENDED as ENDED_STEPS
 from perdure.runbooks.machine.state import Pin
@@ -45,6 +47,7 @@ from perdure.verbs import Verb
 from perdure.verbs.consequence_tier import Consequence
 
 if TYPE_CHECKING:
+    from perdure.app.processes.contract_view import ContractView
     from perdure.app.processes.views import ProcessView, ReviewedProcess
     from perdure.bpmn.svg import Marks
 
@@ -72,15 +75,39 @@ class Processes:
         self._reviews = runtime.reviews
         self._computations = runtime.computations
         self._data_verbs = DataVerbs(runtime, origin)
+        self._catalogue = runtime.catalogue
 
-    async def deploy(self, model: str | Path | Model, *, process: str = "", profile: Profile = "hollow") -> Deployment:
-        """Check and store a process of a model file. The same content again is the same version."""
+    async def deploy(
+        self, model: str | Path | Model, *, process: str = "", profile: Profile = "hollow",
+        policies: str | Path | None = None,
+    ) -> Deployment:  # fmt: skip
+        """Check and store a process of a model file. The same content again is the same version.
+
+        `policies` is the catalogue of the contract profile, by default `policies.yaml` beside the model.
+        """
         found = model if isinstance(model, Model) else load_model(Path(model))
-        return await self._engine.deploy(found, self._origin, process=process, profile=profile)
+        catalogue = policies_of(Path(policies)) if policies is not None else None
+        if catalogue is None and not isinstance(model, Model) and profile == "contract":
+            catalogue = policies_beside(Path(model))
+        deployed = self._resolved(found, process, profile, catalogue)
+        return await self._engine.deploy(found, self._origin, process=process, profile=profile, deployed=deployed)
+
+    def _resolved(
+        self, model: Model, process: str, profile: Profile, policies: PolicyCatalogue | None
+    ) -> Deployed | None:  # fmt: skip
+        """A process of the contract profile bound with its policies; None where nothing has to be resolved."""
+        if profile != "contract" or policies is None:
+            return None
+        _check_policies(model, policies)
+        chosen = choose_process(model.definitions, process)
+        verb = carrier_of(chosen.id, self._catalogue)
+        carried = carried_by(verb) if verb is not None else None
+        return bind(model.definitions, chosen, profile, carried, self._catalogue, policies)
 
     async def deploy_all(
-        self, models: Sequence[Model], *, process: str = "", profile: Profile = "hollow"
-    ) -> Sequence[Deployment]:
+        self, models: Sequence[Model], *, process: str = "", profile: Profile = "hollow",
+        policies: PolicyCatalogue | None = None,
+    ) -> Sequence[Deployment]:  # fmt: skip
         """Check every executable process of several models, or the one named; refused is all of it or nothing."""
         judge = self._engine.judge
         along = {each.id for model in models for each in model.definitions.executable() if process in ("", each.id)}
@@ -88,7 +115,12 @@ class Processes:
         for model in models:
             for id in [process] if process else [each.id for each in model.definitions.executable()] or [""]:
                 try:
-                    judged.append(await judge(model, self._origin, process=id, profile=profile, along=along))
+                    deployed = self._resolved(model, id, profile, policies)
+                    judged.append(
+                        await judge(
+                            model, self._origin, process=id, profile=profile, along=along, deployed=deployed
+                        )
+                    )  # fmt: skip
                 except DefinitionError as error:
                     problems.extend(error.problems)
         if problems:
@@ -107,7 +139,9 @@ class Processes:
         """What lint and a proof say of a model; nothing is deployed. What is no model says so in its findings."""
         return (await self._reviews.fresh(self._origin.tenant, xml, process, profile))[1]
 
-    async def propose(self, xml: str, *, process: str = "", profile: Profile = "hollow") -> Proposed:
+    async def propose(
+        self, xml: str, *, process: str = "", profile: Profile = "hollow", policies: PolicyCatalogue | None = None
+    ) -> Proposed:  # fmt: skip
         """Judge every executable process of a model, or the one named; `enter` deploys them."""
         model, review = await self._reviews.fresh(self._origin.tenant, xml, process, profile)
         if model is None:
@@ -117,7 +151,10 @@ class Processes:
         along = [process] if process else [each.id for each in model.definitions.executable()]
         for id in along or [""]:
             try:
-                judged.append(await judge(model, self._origin, process=id, profile=profile, along=along))
+                deployed = self._resolved(model, id, profile, policies)
+                judged.append(
+                    await judge(model, self._origin, process=id, profile=profile, along=along, deployed=deployed)
+                )
             except DefinitionError as error:
                 problems.extend(error.problems)
             except RejectedError as error:
@@ -151,6 +188,12 @@ class Processes:
         consequence = await self._consequences.of_process(process, self._origin, found.version)
         work = partial(process_view, found, deployed, consequence, diagram)
         return await self._computations.run(self._origin.tenant, work)
+
+    async def contract(self, process: str, version: int | None = None) -> ContractView:
+        """What a version of the contract profile agrees with those who program its steps."""
+        from perdure.app.processes.contract_view import contract_view  # noqa: PLC0415  the contract profile alone
+
+        return contract_view(*await self._deployed(process, version))
 
     async def show(self, process: str, version: int | None = None) -> ReviewedProcess:
         """The same with what lint and a proof say of it."""
@@ -229,6 +272,16 @@ class Processes:
         return await self.versions(process)
 
 
+def _check_policies(model: Model, policies: PolicyCatalogue) -> None:
+    """Refuses a model that names a policy which the catalogue lacks."""
+    from perdure.app.processes.lint import problem_of  # noqa: PLC0415  brings lint along
+    from perdure.bpmn.lint.lint import lint  # noqa: PLC0415
+
+    found = [each for each in lint(model, profile="contract", policies=policies) if each.code == "AME013"]
+    if found:
+        raise DefinitionError([problem_of(each) for each in found])
+
+
 class Views:
     """Makes views of instances."""
 
@@ -288,7 +341,10 @@ class Views:
             view = replace(view, task_link=self._runtime.task_list.of_instance(aggregate))
         except RejectedError:
             engine = self._runtime.engine.name
-            return CarrierView(pin.process, pin.version, digest, "", "starting", "starting", engine=engine)
+            found = await self._runtime.store.engine_waits.read(call.id, step)
+            waits = engine_wait_view(found) if found is not None else None
+            told = waits.text if waits is not None else "starting"
+            return CarrierView(pin.process, pin.version, digest, "", "starting", told, engine=engine, waits_for=waits)
         except QuarantinedError as error:
             return damaged_carrier(CarrierView(pin.process, pin.version, digest, id_text(id), "", ""), error)
         return damaged_carrier(view, self._runtime.store.set_aside.find(id))

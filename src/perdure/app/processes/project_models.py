@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
+from perdure.bpmn.contract.policies import PolicyCatalogue
 from perdure.bpmn.model import CallActivity, Model, Process, nodes
 from perdure.engine import Deployment, Engine
 from perdure.errors import DefinitionError, ModelError, Problem
@@ -12,6 +13,7 @@ from perdure.journal import Origin
 
 SUFFIXES = (".bpmn", ".bpmn2", ".bpmn20.xml")
 FOLDER = "models"
+POLICIES = "policies.yaml"
 
 
 def default_places(definitions: Iterable[str | Path]) -> list[Path]:
@@ -45,6 +47,32 @@ def load_model(path: Path) -> Model:
         return read_model_file(path)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def policies_beside(path: Path) -> PolicyCatalogue | None:
+    """The policies that stand beside a model in `policies.yaml`; None when there are none."""
+    file = path.parent / POLICIES
+    return policies_of(file) if file.is_file() else None
+
+
+def policies_text(model: Path, given: str | Path | None = None) -> str:
+    """Policies as they are written: those given, else those beside a model; empty when there are none."""
+    file = Path(given) if given is not None else model.parent / POLICIES
+    return file.read_text(encoding="utf-8") if given is not None or file.is_file() else ""
+
+
+def policies_of(file: Path) -> PolicyCatalogue:
+    """The policies of a file."""
+    from perdure.processes.policy_file import load_policies  # noqa: PLC0415  the contract profile alone
+
+    return load_policies(file)
+
+
+def policies_in(text: str, file: str = POLICIES) -> PolicyCatalogue | None:
+    """The policies of a text that came over a wire; None of an empty one."""
+    from perdure.processes.policy_file import parse_policies  # noqa: PLC0415  the contract profile alone
+
+    return parse_policies(text, file) if text else None
 
 
 def called_first(files: Sequence[Path]) -> list[Path]:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from perdure.app.processes.contracts import contract_of
+from perdure.bpmn.contract.compilation import compiled_model
 from perdure.bpmn.lint.contract import Contract
 from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.model import Model
@@ -63,6 +64,7 @@ def prove_file(
     told: Told = lambda states: None,
 ) -> list[ProofReport]:  # fmt: skip
     """The reports on the process named, or on every executable one."""
+    model = profiled(model, profile)
     ids = [process] if process else [each.id for each in model.definitions.executable()]
     return [_report(model, id, contract_of(catalogue, id), profile, bounds, told) for id in ids or [process]]
 
@@ -106,11 +108,17 @@ def prove_for_deployment(
     return found
 
 
+def profiled(model: Model, profile: Profile) -> Model:
+    """The model as it runs: one of the contract profile is compiled first."""
+    return compiled_model(model)[0] if profile == "contract" else model
+
+
 def proof_check(catalogue: Catalogue) -> Callable[[Model, Deployed, Any, Collection[str]], list[Problem]]:
     """Proof as a gate before deployment."""
 
     def check(model: Model, deployed: Deployed, contract: Any, others: Collection[str]) -> list[Problem]:
         process = deployed.process.id
+        model = profiled(model, deployed.profile)
         declared = contract if isinstance(contract, Contract) else contract_of(catalogue, process)
         return prove_for_deployment(model, process, declared, deployed.profile)
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from perdure.app.instances.replay import Trail
 from perdure.app.processes.model_review import FindingView, ProofView, Review
+from perdure.bpmn.contract.compilation import decompile
 from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.state import Instance
 from perdure.bpmn.model import (
@@ -84,10 +85,13 @@ def process_view(
 def model_of(deployed: Deployed, diagram: Diagram | None = None) -> Model:
     """A file of its own with the process in it, drawn as it was deployed; without a diagram one is made anew."""
     own = {node.id for node in nodes(deployed.process.body)}
-    process = replace(deployed.process, lanes=tuple(_lane(each, own) for each in deployed.process.lanes))
+    written, messages = deployed.process, deployed.messages
+    if deployed.mirrors:
+        written, messages, _ = decompile(deployed.process, deployed.messages, deployed.mirrors)
+    process = replace(written, lanes=tuple(_lane(each, own) for each in written.lanes))
     return Model(
         definitions=Definitions(
-            id=f"{process.id}-definitions", processes=(process,), messages=deployed.messages,
+            id=f"{process.id}-definitions", processes=(process,), messages=messages,
             signals=deployed.signals, errors=deployed.errors, escalations=deployed.escalations,
         ),
         diagram=diagram,

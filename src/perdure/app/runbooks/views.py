@@ -289,6 +289,8 @@ def wait_text(step: StepView) -> str:
             return f"a person ({waiting.code} in {step.name})"
         case "escalation":
             return f"the escalation {waiting.verb}"
+        case "engine":
+            return f"its engine, which cannot be reached ({step.name})"
         case "retry":
             return f"another attempt of {step.name}"
         case "process" if "waiting for " in waiting.text:

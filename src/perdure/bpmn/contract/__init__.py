@@ -27,6 +27,8 @@ Work without inputs gets an empty request, and work without outputs leaves the s
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 from perdure.bpmn.contract.contract import Contract, Gate, Wait, Work, default_update, read_contract
 from perdure.bpmn.contract.elements import (
     Assignment,
@@ -84,6 +86,12 @@ __all__ = [
     "parse_template",
     "read_contract",
     "read_path",
+    "schema_text",
     "show_template",
     "write_path",
 ]
+
+
+def schema_text() -> str:
+    """The XML schema of the profile's elements."""
+    return files(__package__).joinpath("extensions-v1.xsd").read_text(encoding="utf-8")

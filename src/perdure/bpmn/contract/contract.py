@@ -18,7 +18,7 @@ of the payload of a message. A user task without outputs writes both below its o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -131,8 +131,14 @@ def read_contract(model: Model, process: str = "") -> Contract:
 
     Reading is lenient: lint the model first (`lint(model, profile="contract")`), it tells what is missing or wrong.
     """
-    chosen = _chosen(model, process)
-    reader = _Reader(model)
+    return read_bindings(_chosen(model, process), model.definitions.messages, model.extension_places)
+
+
+def read_bindings(
+    chosen: Process, messages: Iterable[Message], places: Mapping[str, tuple[Place, ...]] | None = None
+) -> Contract:
+    """The contract of a process with the messages it refers to."""
+    reader = _Reader(places or {}, messages)
     body = list(nodes(chosen.body))
     workflow = next((each for each in chosen.extensions if each.name == elements.WORKFLOW), None)
     place = reader.place(chosen.id, elements.WORKFLOW)
@@ -188,9 +194,9 @@ def _chosen(model: Model, process: str) -> Process:
 
 
 class _Reader:
-    def __init__(self, model: Model) -> None:
-        self._places = model.extension_places
-        self._messages = {each.id: each for each in model.definitions.messages}
+    def __init__(self, places: Mapping[str, tuple[Place, ...]], messages: Iterable[Message]) -> None:
+        self._places = places
+        self._messages = {each.id: each for each in messages}
 
     def place(self, element: str, name: str) -> Place:
         return next(iter(self._places.get(f"{element}/{name}", ())), elements.NOWHERE)

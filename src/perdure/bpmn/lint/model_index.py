@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
+from perdure.bpmn.contract.policies import PolicyCatalogue
 from perdure.bpmn.lint.contract import Contract, VerbContract, same_name
 from perdure.bpmn.lint.findings import OLDEST_RELEASE, Profile, Release, Target
 from perdure.bpmn.lint.flow_graph import Graph
@@ -53,6 +54,12 @@ class Index:
         others: Iterable[str] = (), knows_all: bool = False, release: Release = OLDEST_RELEASE,
     ) -> None:  # fmt: skip
         self.model, self.profile, self.target, self.contract = model, profile, target, contract
+        self.written: Model = model
+        """The model as its author wrote it; another than `model` in the contract profile, which is compiled first."""
+        self.is_strict = False
+        self.notes: dict[str, Any] = {}
+        """What rules have looked up once for all of them."""
+        self.policies: PolicyCatalogue | None = None
         self.definitions = model.definitions
         self.processes = tuple(processes)
         self.others = frozenset((*others, *(contract.processes if contract is not None else ())))

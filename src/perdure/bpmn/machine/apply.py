@@ -302,6 +302,10 @@ def _suspended(state: Instance, entry: e.InstanceSuspended) -> None:
     state.suspended_at = entry.at
 
 
+def _carrier_changed(state: Instance, entry: e.CarrierChanged) -> None:
+    state.carrier, state.carrier_run = entry.carrier, entry.run
+
+
 def _resumed(state: Instance, entry: e.InstanceResumed) -> None:
     state.status = state.before
     state.suspended_at = 0
@@ -430,6 +434,7 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.CompensationStarted: _compensation_started,
     e.InstanceSuspended: _suspended,
     e.InstanceResumed: _resumed,
+    e.CarrierChanged: _carrier_changed,
     e.InstanceModified: _nothing,
     e.InstanceMigrated: _migrated,
     e.CancelRequested: _nothing,

@@ -185,6 +185,15 @@ class Suspend(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     for_itself: bool = False
 
 
+class ChangeCarrier(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
+    """Let another engine decide from now on; it is refused while a worker has a job."""
+
+    carrier: str
+    run: str
+    certificate: bytes
+    reason: str = ""
+
+
 class Resume(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """`timers`: keep (what fell due meanwhile fires now) or shift (everything is later by the time suspended)."""
 
@@ -279,5 +288,5 @@ class Erase(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
 Command = (
     StartInstance | LeaseJob | RecordJob | Correlate | FireTimer | ClaimTask | UnclaimTask | DelegateTask | ReassignTask
     | CompleteTask | EndCall | Escalate | Cancel | Suspend | Resume | Modify | Migrate | RaiseIncident | RetryIncident
-    | ResolveIncident | NoteFailedCorrelation | Erase
+    | ResolveIncident | NoteFailedCorrelation | Erase | ChangeCarrier
 )  # fmt: skip

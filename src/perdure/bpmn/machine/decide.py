@@ -209,6 +209,7 @@ _TABLE: dict[type, Callable[[TokenGame, Any, float], str | Rejection]] = {
     c.Escalate: lambda game, command, chance: external_triggers.escalate(game, command),
     c.Suspend: lambda game, command, chance: operator_commands.suspend(game, command),
     c.Resume: lambda game, command, chance: operator_commands.resume(game, command),
+    c.ChangeCarrier: lambda game, command, chance: operator_commands.change_carrier(game, command),
     c.RaiseIncident: lambda game, command, chance: operator_commands.raise_incident(game, command),
 }
 _ACTS: dict[type, Callable[[TokenGame, Any], str | Rejection]] = {

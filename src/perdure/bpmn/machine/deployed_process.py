@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from perdure.bpmn.contract.mirrors import Mirror
 from perdure.bpmn.model import Error, Escalation, Message, Process, Signal
 from perdure.verb_contract import FlagContract, FlagMerge, RetryPolicy, flag_content
 
@@ -49,12 +50,15 @@ class Deployed(msgspec.Struct, frozen=True, kw_only=True):
     """The verb's own limit for the whole process."""
     merge: dict[str, FlagMerge] = {}
     """How values that branches write to one path of the data become one, by JSON pointer."""
+    mirrors: tuple[Mirror, ...] = ()
+    """Of the contract profile: flags that follow the data."""
 
     @property
     def content(self) -> dict[str, Any]:
         """The JSON that is stored and hashed; a key that nobody uses leaves the hash as it was before it existed."""
         whole: dict[str, Any] = msgspec.to_builtins(self)
         whole["flags"] = [flag_content(flag) for flag in whole["flags"]]
-        if not self.merge:
-            del whole["merge"]
+        for name in ("merge", "mirrors"):
+            if not whole[name]:
+                del whole[name]
         return whole

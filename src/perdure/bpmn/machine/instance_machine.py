@@ -53,6 +53,11 @@ INSTANCE_TOLD = "instance_told"
 RAISED, RESOLVED = "incident", "resolved"
 
 
+def elsewhere(carrier: str) -> str:
+    """The fact by which a machine refuses what another engine carries."""
+    return f"it was moved, and the engine '{carrier}' carries it"
+
+
 class InstanceMachine:
     """Pure: the same plans, state, command, time and chance always give the same entries.
 
@@ -67,6 +72,8 @@ class InstanceMachine:
         self.plans = plans
         self._known = TransitionCache(self) if remembers else None
         self._cron = cron
+        self.host = "embedded"
+        """The engine that asks: what another one carries is not decided here."""
         self.records: RecordCodec[Entry] = RecordCodec(Entry, ENTRY_VERSION, ENTRY_UPCASTERS)
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(Instance)
@@ -74,6 +81,9 @@ class InstanceMachine:
     def decide(
         self, id: bytes, state: Instance | None, command: Command, origin: Origin, now: int, chance: float
     ) -> Decision | Rejection:
+        if state is not None and state.carrier and state.carrier != self.host and state.status not in ENDED:
+            hint = f"Open the store with the engine '{state.carrier}'."
+            return Rejection("wrong_state", "ask", "instance", id_text(id), elsewhere(state.carrier), hint)
         known = self._known.decide(state, command, origin, now) if self._known is not None else None
         return known or self.play(id, state, command, origin, now, chance)
 

@@ -11,7 +11,7 @@ from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, 
 from perdure.human_tasks import Rung, RungAct
 from perdure.verb_contract import ConsequenceTier
 
-ENTRY_VERSION = 6
+ENTRY_VERSION = 7
 How = Literal["completed", "interrupted", "cancelled", "consumed", "moved"]
 
 
@@ -474,6 +474,19 @@ class TaskReopened(Compact, frozen=True, tag=51):
     changed: tuple[str, ...] = ()
 
 
+class CarrierChanged(Compact, frozen=True, tag=52):
+    """Another engine decides from the next record on, in a run of its own.
+
+    `certificate` is the hash of what was moved.
+    """
+
+    at: int
+    carrier: str
+    run: str
+    certificate: bytes
+    reason: str = ""
+
+
 class ConsequenceAgreed(Compact, frozen=True, tag=48):
     """Somebody agreed that the instance reaches something graver than its start was agreed to for."""
 
@@ -490,5 +503,5 @@ Entry = (
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
     | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | TaskAnswered | TaskReopened
     | AgentUsed | JobRebound | Rerouted
-    | OverrideProposed | OverrideAgreed | ConsequenceAgreed | CorrelationFailed
+    | OverrideProposed | OverrideAgreed | ConsequenceAgreed | CorrelationFailed | CarrierChanged
 )  # fmt: skip

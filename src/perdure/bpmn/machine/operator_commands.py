@@ -150,6 +150,15 @@ def suspend(game: TokenGame, command: c.Suspend) -> str | Rejection:
     return "suspended"
 
 
+def change_carrier(game: TokenGame, command: c.ChangeCarrier) -> str | Rejection:
+    leased = [node.element for node in game.state.nodes.values() if node.job is not None and node.job.worker]
+    if leased:
+        fact = f"a worker has the job of '{leased[0]}'"
+        return Rejection("wrong_state", "move", "instance", "?", fact, "Wait until it has ended.")
+    game.emit(e.CarrierChanged(game.now, command.carrier, command.run, command.certificate, command.reason))
+    return "moved"
+
+
 def resume(game: TokenGame, command: c.Resume) -> str | Rejection:
     if game.state.status != "suspended":
         return "replayed"

@@ -11,7 +11,7 @@ from perdure.human_tasks import HumanTask
 from perdure.overrides import Override
 from perdure.verb_contract import ConsequenceTier, FailureClass
 
-STATE_VERSION = 6
+STATE_VERSION = 7
 
 Status = Literal[
     "active", "suspended", "completed", "failed", "cancelled", "terminated", "compensating", "compensated",
@@ -242,6 +242,9 @@ class Instance(msgspec.Struct, array_like=True, dict=True):
     """Acts around its tasks: those that wait for somebody, and the latest that were done."""
     agreed: ConsequenceTier | Literal[""] = ""
     """The consequence that its start was agreed to for; empty of instances that began before it was kept."""
+    carrier: str = ""
+    """The engine that decides since it was moved; empty while it is the one it began on."""
+    carrier_run: str = ""
 
     def copy(self) -> Instance:
         return msgspec.structs.replace(

@@ -16,7 +16,9 @@ from perdure.app.operations.events import follow_instance
 from perdure.app.operations.instances import ShowInstance, StartInstance, show_instance, start_instance
 from perdure.app.operations.processes import DeployModel, EndVersion, ModelText, ProcessName, ShowProcess
 from perdure.app.operations.request_fields import Nothing
+from perdure.app.processes.contract_view import ContractView
 from perdure.app.processes.model_review import Review
+from perdure.app.processes.project_models import policies_text
 from perdure.app.processes.views import ReviewedProcess
 from perdure.client.answer_conversion import deployment
 from perdure.client.asynchronous.journals import journal_of
@@ -32,10 +34,15 @@ class Processes(Desk):
     """What is deployed. Reached as `client.processes`."""
 
     async def deploy(
-        self, model: str | Path, *, process: str = "", profile: Profile = "hollow", confirm: str = "", phrase: str = ""
-    ) -> Deployment:
-        """Check and store a process of a model file. The same content again is the same version."""
-        text, told = read_model_text(model), {"confirm": confirm, "phrase": phrase}
+        self, model: str | Path, *, process: str = "", profile: Profile = "hollow", policies: str | Path | None = None,
+        confirm: str = "", phrase: str = "",
+    ) -> Deployment:  # fmt: skip
+        """Check and store a process of a model file. The same content again is the same version.
+
+        `policies` is the catalogue of the contract profile, by default `policies.yaml` beside the model.
+        """
+        said = policies_text(Path(model), policies) if profile == "contract" else ""
+        text, told = read_model_text(model), {"confirm": confirm, "phrase": phrase, "policies": said}
         return (await self.deploy_text(text, process=process, profile=profile, file=str(model), **told))[0]
 
     async def deploy_text(
@@ -47,12 +54,13 @@ class Processes(Desk):
         file: str = "model",
         confirm: str = "",
         phrase: str = "",
+        policies: str = "",
     ) -> builtins.list[Deployment]:
         """Check every executable process of a model, or the one named, and store them: all or none.
 
         One that reaches something grave and may begin with nobody to ask needs `confirm`, as a grave call does.
         """
-        request = DeployModel(xml, process, profile, confirm, phrase)
+        request = DeployModel(xml, process, profile, confirm, phrase, policies)
         with in_file(file):
             found = await self._performer.ask(processes.deploy_process, request)
         return [deployment(each, file) for each in found.deployments]
@@ -71,10 +79,18 @@ class Processes(Desk):
 
     async def show(self, process: str, version: int | None = None) -> ReviewedProcess:
         """One version in full with what lint and a proof say of it."""
+        return await self._performer.ask(processes.show_process, await self._version(process, version))
+
+    async def contract(self, process: str, version: int | None = None) -> ContractView:
+        """What a version of the contract profile agrees with those who program its steps."""
+        return await self._performer.ask(processes.show_contract, await self._version(process, version))
+
+    async def _version(self, process: str, version: int | None) -> ShowProcess:
+        """The version named, else the latest."""
         if version is None:
             found = await self.versions(process)
             version = next((each.version for each in found if each.is_latest), found[-1].version)
-        return await self._performer.ask(processes.show_process, ShowProcess(process, version))
+        return ShowProcess(process, version)
 
     async def verb(self, process: str, version: int | None = None) -> str:
         """The verb that a process carries; empty of none."""

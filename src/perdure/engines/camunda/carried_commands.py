@@ -454,11 +454,30 @@ class CarriedCommands:
 
     # --- recovery ------------------------------------------------------------------------------------------------
 
+    async def is_over(self, id: Id, origin: Origin) -> bool:
+        """Whether nothing comes any more of a start that was given up; what began meanwhile is cancelled there."""
+        name = name_of(id, 1)
+        if not await self._rows.is_open(origin.tenant, name):
+            return True
+        async with self.turn(id):
+            if bound := await self.keys.key_of(id):
+                await self.cancel_twin(bound)
+            await self._rows.drop(origin.tenant, id, 1)
+        return True
+
+    async def is_given_up(self, id: Id, origin: Origin) -> bool:
+        """Whether an instance was never begun here, and will not be: its step gave up before Camunda answered."""
+        if await self._store.load(id) is not None or await self._rows.is_open(origin.tenant, name_of(id, 1)):
+            return False
+        return await self._store.load(id) is None
+
     async def resend(self, tenant: str, name: str) -> bool:
         """Send a dispatch again that a process left behind; True when it is over."""
         staged = await self._rows.read(tenant, name)
         if staged is None:
             return True
+        if isinstance(staged.command, c.StartInstance) and staged.brought.settles is not None:
+            return False  # the notice that asked for it sends it, or gives it up
         id = Id(staged.instance)
         if self.turn(id).locked() or name in self.under_way or await self._is_elsewhere(staged):
             return False

@@ -10,7 +10,7 @@ from typing import Any
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.model import Model
-from perdure.engine import Capabilities, Deployment, JobStream, Judged
+from perdure.engine import Capabilities, Deployment, EngineStatus, JobStream, Judged
 from perdure.engines.camunda.address import read_address
 from perdure.engines.camunda.carried_commands import CarriedCommands
 from perdure.engines.camunda.carried_model import TASK_JOB, portability
@@ -26,7 +26,7 @@ from perdure.engines.camunda.server_check import check_cluster
 from perdure.engines.embedded.engine import EmbeddedEngine
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.instance_carrier import CAMUNDA_MARK, mark_store
-from perdure.errors import DefinitionError, EngineUnavailableError
+from perdure.errors import DefinitionError, EngineSettingError, EngineUnavailableError
 from perdure.journal import Origin
 from perdure.processes.instance_reader import InstanceReader
 from perdure.processes.wait_schemas import Forms
@@ -64,6 +64,7 @@ class CamundaEngine(EmbeddedEngine):
             reader, store, rows, keys, self.deployment, self.client, conductor.lease, sources, waits
         )
         reader.carry(self.commands)
+        self.instances.given_up.append(self.commands.is_over)
         recovery = CarriedRecovery(self.instances, self.workshop, self.changes, self.commands)
         upkeep.join(INSTANCE, recovery)
         upkeep.receive((DISPATCH,), recovery.resend)
@@ -79,6 +80,13 @@ class CamundaEngine(EmbeddedEngine):
         self._serving: asyncio.Task[None] | None = None
 
     # --- opening -------------------------------------------------------------------------------------------------
+
+    async def status(self) -> EngineStatus:
+        """Asked of the cluster, within seconds."""
+        try:
+            return EngineStatus(url=self.address.text, version=await check_cluster(self.client))
+        except (EngineUnavailableError, EngineSettingError) as error:
+            return EngineStatus(url=self.address.text, is_reachable=False, reason=error.fact)
 
     async def open(self) -> None:
         """Check the cluster and begin; one that cannot be reached keeps nobody from opening."""

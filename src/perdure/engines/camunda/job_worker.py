@@ -147,6 +147,9 @@ class JobWorker:
             await self._commands.cancel_twin(job.instance)
             return
         origin = self._origin
+        if await self._state(id, origin) is None and await self._commands.is_given_up(id, origin):
+            await self._commands.cancel_twin(job.instance)
+            return
         frame = await self._keys.frame_of(job.key)
         node = await self._standing(id, job, frame, origin)
         if node is not None:

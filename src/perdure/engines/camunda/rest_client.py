@@ -57,6 +57,8 @@ class RestClient:
         self._token: tuple[str, int] = ("", 0)
         self.last_failure = ""
         """Why Camunda did not answer the last time; empty when it did."""
+        self._is_away = False
+        """Whether a request was tried in vain until its deadline, and none was answered since."""
 
     def _open(self) -> httpx.AsyncClient:
         if self._client is None:
@@ -73,7 +75,10 @@ class RestClient:
             self._client = None
 
     async def send(self, request: Request, deadline_seconds: float = DEADLINE_SECONDS) -> dict[str, Any]:
-        """The answer; tried again until the deadline while Camunda has no room or does not answer."""
+        """The answer; tried again until the deadline while Camunda has no room or does not answer.
+
+        Once nobody answered until then, requests are tried once each, until one is answered.
+        """
         until, failures = self._sources.monotonic() + int(deadline_seconds * SECOND), 0
         while True:
             try:
@@ -81,7 +86,8 @@ class RestClient:
             except EngineUnavailableError:
                 failures += 1
                 pause = pause_after(failures, self._sources.random())
-                if self._sources.monotonic() + pause >= until:
+                if self._is_away or self._sources.monotonic() + pause >= until:
+                    self._is_away = True
                     raise
             except Gone as gone:
                 gone.is_repeated = failures > 0
@@ -101,6 +107,7 @@ class RestClient:
         return self._read(response)
 
     def _read(self, response: httpx.Response) -> dict[str, Any]:
+        self._is_away = False
         if response.is_success:
             self.last_failure = ""
             return msgspec.json.decode(response.content, type=dict[str, Any]) if response.content else {}
@@ -148,7 +155,11 @@ class RestClient:
     # --- what is asked without being kept ------------------------------------------------------------------------
 
     async def topology(self) -> dict[str, Any]:
-        return await self._once(Request("GET", "/topology"), 5.0)
+        try:
+            return await self._once(Request("GET", "/topology"), 5.0)
+        except EngineUnavailableError:
+            self._is_away = True
+            raise
 
     async def deploy(self, name: str, xml: str) -> dict[str, Any]:
         """Deploy one resource; the same content under the same name again is the same version there."""
@@ -160,7 +171,8 @@ class RestClient:
             except EngineUnavailableError:
                 failures += 1
                 pause = pause_after(failures, self._sources.random())
-                if self._sources.monotonic() + pause >= until:
+                if self._is_away or self._sources.monotonic() + pause >= until:
+                    self._is_away = True
                     raise
             await self._sources.sleep(pause)
 

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
 from perdure.bpmn.machine.aggregate_ids import INSTANCE, PROCESS
-from perdure.engine import EVERYTHING, MESSAGE, SIGNAL, Flags, JobStream, StartRequest, Until
+from perdure.engine import (
+    EVERYTHING,
+    MESSAGE,
+    SIGNAL,
+    EngineStatus,
+    Flags,
+    InstanceName,
+    JobStream,
+    MovePlan,
+    StartRequest,
+    Until,
+)
 from perdure.engines.embedded.foreign_instances import ForeignInstances
 from perdure.engines.embedded.human_tasks import HumanTasks
 from perdure.engines.embedded.instances.instance_changes import InstanceChanges
@@ -20,16 +32,19 @@ from perdure.engines.embedded.outbox import Outbox
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.embedded.recovery import InstanceRecovery, ProcessRecovery
 from perdure.engines.instance_carrier import InstanceCarriers, is_marked
+from perdure.errors import RejectedError, Rejection
 from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
-from perdure.processes.instance_reader import InstanceReader
+from perdure.processes.instance_reader import InstanceReader, instance_id
 from perdure.processes.wait_schemas import Forms
 from perdure.runbooks.executor.call_executor import CallExecutor
 from perdure.runbooks.executor.recovery import Recovery
 from perdure.runbooks.machine.state import Pin
-from perdure.sources import Id, Sources
+from perdure.sources import Id, Sources, id_text
 from perdure.verbs import Verb
+
+MoveInstance = Callable[..., Coroutine[Any, Any, MovePlan]]
 
 
 class EmbeddedEngine:
@@ -70,10 +85,15 @@ class EmbeddedEngine:
         self.publish, self.correlate = messages.publish, messages.correlate
         self.signal, self.replay = messages.signal, messages.replay
         self.follow = reader.follow
+        self.move: MoveInstance = self._move
         self.sweep, self.drain = messages.sweep, messages.drain
         self.complete_task, self.claim_task = people.complete_task, people.claim_task
         self.delegate_task, self.reassign_task = people.delegate_task, people.reassign_task
         self.retry_incident, self.resolve_incident = people.retry_incident, people.resolve_incident
+
+    async def status(self) -> EngineStatus:
+        """It is this process and its store."""
+        return EngineStatus(version=version("perdure"))
 
     async def open(self) -> None:
         """Refuse from now on what an engine outside carries, in a store that was once opened with one."""
@@ -97,6 +117,15 @@ class EmbeddedEngine:
 
     async def _go_on(self, tenant: str, message_id: str, kind: str, aggregate: Id) -> bool:
         return await self.messages.deliver(tenant, message_id)
+
+    async def _move(
+        self, instance: InstanceName, origin: Origin, to: str, *, reason: str = "", dry_run: bool = False,
+        shadow: bool = False,
+    ) -> MovePlan:  # fmt: skip
+        aggregate = await self.instances.read(instance_id(instance), origin)
+        fact = f"this process was opened with the engine '{self.name}' alone"
+        hint = "Open the store with the engine of Temporal: it serves both."
+        raise RejectedError(Rejection("blocked", "move", "instance", id_text(aggregate.id), fact, hint))
 
     def start(
         self,

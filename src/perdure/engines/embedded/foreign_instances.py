@@ -30,7 +30,8 @@ class ForeignInstances:
         self._kernel.begin(kind, id, origin, prepared, told)
 
     async def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
-        carrier = await self._carriers.of(id)
+        # What is remembered may have been moved here by another process.
+        carrier = await self._carriers.of(id) and await self._carriers.look(id)
         if carrier and (await self._kernel.read(id, origin)).state.status not in ENDED:
             fact = f"the engine '{carrier}' carries it, and this process was opened with another"
             hint = "Open the store with the engine that it was started with."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from perdure.bpmn.contract.mirrors import STATE_WRITER
 from perdure.bpmn.machine.commands import (
     ClaimTask,
     Command,
@@ -115,9 +116,10 @@ class HumanTasks:
             if message_id:
                 attached.inbox = self._arrival(message_id, id, node, origin)
             command = CompleteTask(
-                node=node, who=who, head=brought.head, message=brought.message, flags=dict(flags or {}),
-                writer=writer, message_id=message_id, worker=self._instances.worker_of(aggregate),
-                seen=seen, answer=given[0][0] if given else b"", documents=documents,
+                node=node, who=who, head=brought.head, message=brought.message,
+                flags={**(flags or {}), **brought.flags}, writer=STATE_WRITER if brought.flags else writer,
+                message_id=message_id, worker=self._instances.worker_of(aggregate), seen=seen,
+                answer=given[0][0] if given else b"", documents=documents,
             )  # fmt: skip
             return Prepared(command, attached)
 
@@ -197,7 +199,7 @@ class HumanTasks:
         def make(aggregate: Aggregate) -> Prepared:
             brought = self._arrivals.by_hand(aggregate, node, data, by=origin.principal)
             command = ResolveIncident(
-                node=node, head=brought.head, flags=dict(flags or {}), error=error, reason=reason,
+                node=node, head=brought.head, flags={**(flags or {}), **brought.flags}, error=error, reason=reason,
                 worker=self._instances.worker_of(aggregate), data=given, unseen=unseen,
             )  # fmt: skip
             return Prepared(command, Attachments(payloads=list(brought.payloads)))

@@ -11,16 +11,16 @@ from weakref import WeakValueDictionary
 from msgspec.structs import replace
 
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
-from perdure.bpmn.machine.commands import Migrate, RaiseIncident, RecordJob, StartInstance
-from perdure.bpmn.machine.instance_machine import InstanceMachine
-from perdure.bpmn.machine.state import ENDED
+from perdure.bpmn.machine.commands import Cancel, ChangeCarrier, Migrate, RaiseIncident, RecordJob, StartInstance
+from perdure.bpmn.machine.instance_machine import InstanceMachine, elsewhere
+from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.engines.decided_elsewhere import changed_record
 from perdure.engines.embedded.foreign_instances import tell_outcome
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.instance_carrier import InstanceCarriers
-from perdure.engines.temporal.dispatch_rows import DispatchRows, Staged, start_name
+from perdure.engines.temporal.dispatch_rows import DispatchRows, Staged, move_name, start_name
 from perdure.engines.temporal.journal_follower import CARRIER, JournalFollower
-from perdure.engines.temporal.wire import Dispatch, Reply
+from perdure.engines.temporal.wire import Begun, Dispatch, Reply
 from perdure.engines.temporal.workflow_client import WorkflowClient, WorkflowGone
 from perdure.errors import EngineUnavailableError, InvariantBroken, RejectedError, Rejection
 from perdure.journal import Decision, Origin
@@ -50,9 +50,9 @@ class CarriedCommands:
         self._lease = lease
         self._store = store
         self._definitions = definitions
-        self._rows = rows
+        self.rows = self._rows = rows
         self._follower = follower
-        self._client = client
+        self.client = self._client = client
         self._sources = sources
         self._carriers = InstanceCarriers(kernel, store)
         self._turns: WeakValueDictionary[Id, asyncio.Lock] = WeakValueDictionary()
@@ -70,8 +70,15 @@ class CarriedCommands:
         self._spawn(self.start(kind, id, origin, prepared), told)
 
     async def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
-        if not await self.is_carried(id):
+        if await self.is_carried(id):
+            async with self._turns.setdefault(id, asyncio.Lock()):
+                return await self._ask(id, origin, prepare)
+        try:
             return await self._kernel.ask(kind, id, origin, prepare)
+        except RejectedError as error:
+            if error.rejection.fact != elsewhere(CARRIER):
+                raise
+        self._carriers.remember(id, CARRIER)  # another process has moved it here
         async with self._turns.setdefault(id, asyncio.Lock()):
             return await self._ask(id, origin, prepare)
 
@@ -96,9 +103,51 @@ class CarriedCommands:
                 each.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
-    async def is_carried(self, id: Id) -> bool:
-        """Whether Temporal decides an instance."""
-        return bool(await self._carriers.of(id))
+    async def is_carried(self, id: Id, *, is_fresh: bool = False) -> bool:
+        """Whether Temporal decides an instance; what is remembered may have been moved by another process."""
+        return bool(await (self._carriers.look(id) if is_fresh else self._carriers.of(id)))
+
+    def moved(self, id: Id, carrier: str) -> None:
+        """An instance has changed its engine."""
+        self._carriers.remember(id, CARRIER if carrier == CARRIER else "")
+
+    async def begin_moved(self, id: Id, tenant: str, name: str) -> None:
+        """Begin the workflow of an instance that was moved; upkeep tries again while the server is away."""
+        self.under_way.add(name)
+        try:
+            with suppress(EngineUnavailableError):
+                await self._begin_moved(id, tenant, name)
+        finally:
+            self.under_way.discard(name)
+
+    async def _begin_moved(self, id: Id, tenant: str, name: str) -> None:
+        staged = await self._rows.read(tenant, name)
+        if staged is None:
+            return
+        current = await self._kernel.read(id, Origin(tenant))
+        state, command = current.state, staged.command
+        assert isinstance(command, ChangeCarrier)
+        # What the workflow decided is in our journal: it has begun.
+        if (state.carrier_run, current.version) == (command.run, staged.expected):
+            machine = self._kernel.machine(INSTANCE)
+            assert isinstance(machine, InstanceMachine)
+            begun = Begun(
+                instance=id, tenant=tenant, semantics=machine.semantics, version=current.version,
+                state=machine.encode(state), definitions=await self._definitions_of(state, tenant),
+                certificate=command.certificate,
+            )  # fmt: skip
+            await self._client.begin(command.run, begun)
+        await self._rows.drop(tenant, name)
+
+    async def _is_beginning(self, current: Aggregate) -> bool:
+        """Whether an instance was moved here and its workflow is still to begin."""
+        run = current.state.carrier_run
+        return bool(run) and await self._rows.is_open(current.tenant, move_name(current.id, run))
+
+    async def _definitions_of(self, state: Instance, tenant: str) -> dict[bytes, bytes]:
+        hashes = dict.fromkeys((state.definition, *(past[0] for past in state.past)))
+        loaded = {hash: await self._definitions.load(state.process, hash, tenant) for hash in hashes}
+        return {hash: canonical(each.deployed.content) for hash, each in loaded.items()}
 
     # --- starting ------------------------------------------------------------------------------------------------
 
@@ -150,7 +199,9 @@ class CarriedCommands:
     async def _ask(self, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
         for _ in range(MAX_LOOKS):
             current = await self._kernel.read(id, origin)
-            if current.state.status in ENDED:
+            if current.state.status in ENDED or current.state.carrier not in ("", CARRIER):
+                if current.state.carrier not in ("", CARRIER):
+                    self._carriers.remember(id, "")
                 return await self._kernel.ask(INSTANCE, id, origin, prepare)
             prepared = prepare if isinstance(prepare, Prepared) else prepare(current)
             if isinstance(prepared, Rejection):
@@ -173,7 +224,7 @@ class CarriedCommands:
         try:
             dispatch = await self._dispatch(name, current.version, origin, prepared.command)
             try:
-                reply = await self._asked(id, dispatch, brought)
+                reply = await self._asked(id, dispatch, brought, current.state.carrier_run)
             except WorkflowGone as gone:
                 return await self._gone(current, origin, name, brought is not None, gone)
             if isinstance(reply, Conflict):
@@ -183,11 +234,11 @@ class CarriedCommands:
         finally:
             self.under_way.discard(name)
 
-    async def _asked(self, id: Id, dispatch: Dispatch, brought: Attachments | None) -> Reply | Conflict:
+    async def _asked(self, id: Id, dispatch: Dispatch, brought: Attachments | None, run: str) -> Reply | Conflict:
         """The reply; the outcome of a job is sent until somebody answers, because its handler has run."""
         pause = SECOND
         try:
-            return await self._client.ask(id, dispatch)
+            return await self._client.ask(id, dispatch, run)
         except EngineUnavailableError:
             if not isinstance(dispatch.command, RecordJob | RaiseIncident):
                 raise
@@ -195,20 +246,20 @@ class CarriedCommands:
             await self._sources.sleep(pause)
             pause = min(2 * pause, MAX_PAUSE)
             with suppress(EngineUnavailableError):
-                return await self._asked_again(id, dispatch, brought)
+                return await self._asked_again(id, dispatch, brought, run)
 
-    async def _asked_again(self, id: Id, dispatch: Dispatch, brought: Attachments | None) -> Reply | Conflict:
+    async def _asked_again(self, id: Id, dispatch: Dispatch, brought: Attachments | None, run: str) -> Reply | Conflict:
         """The reply to a dispatch that may have been decided before.
 
         One that was not is decided only while the records it changes are as its handler read them.
         """
         if brought is not None and brought.entities:
-            known = await self._client.ask(id, replace(dispatch, expected=NOWHERE))
+            known = await self._client.ask(id, replace(dispatch, expected=NOWHERE), run)
             if known.outcome == "decided":
                 return known
             if (conflict := await changed_record(self._store, dispatch.origin.tenant, brought.entities)) is not None:
                 return conflict
-        return await self._client.ask(id, dispatch)
+        return await self._client.ask(id, dispatch, run)
 
     async def _conflict(self, tenant: str, brought: Attachments) -> Conflict | None:
         """The conflict that the commit would meet: a decision must not be taken that cannot be appended whole."""
@@ -228,10 +279,14 @@ class CarriedCommands:
         self, current: Aggregate, origin: Origin, name: str, is_staged: bool, gone: WorkflowGone
     ) -> Answer | None:
         """The workflow does not run: the instance has ended meanwhile, or somebody ended the workflow."""
+        if await self._is_beginning(current):
+            fact = "its workflow has not begun since it was moved"
+            hint = "It begins once the server answers, and what was sent is sent again."
+            raise EngineUnavailableError("ask", "engine", CARRIER, fact, hint)
         if is_staged:
             await self._rows.drop(origin.tenant, name)
         now = await self._kernel.read(current.id, origin)
-        if now.version != current.version or await self._client.is_running(current.id):
+        if now.version != current.version or await self._client.is_running(current.id, current.state.carrier_run):
             return None  # it went on meanwhile, perhaps as a new run
         fact = f"its workflow in Temporal is gone ({gone})"
         hint = "Its journal is whole. Start it anew, or bring the workflow back by a reset in Temporal."
@@ -284,6 +339,33 @@ class CarriedCommands:
             data = canonical(definition.deployed.content)
         return Dispatch(id=name, expected=expected, origin=origin, command=command, definition=data)
 
+    # --- giving up ---------------------------------------------------------------------------------------------
+
+    async def is_over(self, id: Id, origin: Origin) -> bool:
+        """Whether nothing comes any more of a start that was given up; a workflow that began meanwhile is cancelled."""
+        name = start_name(id)
+        staged = await self._rows.read(origin.tenant, name)
+        if staged is None:
+            return True
+        if name in self.under_way:
+            return False
+        async with self._turns.setdefault(id, asyncio.Lock()):
+            try:
+                return await self._cancelled(id, origin, name, staged)
+            except WorkflowGone:
+                await self._rows.drop(origin.tenant, name)
+                return True
+
+    async def _cancelled(self, id: Id, origin: Origin, name: str, staged: Staged) -> bool:
+        start = await self._dispatch(name, NOWHERE, staged.origin, staged.command)
+        begun = await self._client.ask(id, start)
+        cancel = Cancel(reason="its step gave up on the engine")
+        dispatch = await self._dispatch(self._rows.name(id), begun.version, origin, cancel)
+        reply = await self._client.ask(id, dispatch)
+        made = {each.sequence: each for each in (*begun.made, *reply.made)}
+        await self._follower.append(id, [made[at] for at in sorted(made)], takes_given_up=reply.outcome == "decided")
+        return reply.outcome == "decided"
+
     # --- recovery ------------------------------------------------------------------------------------------------
 
     async def resend(self, tenant: str, name: str) -> bool:
@@ -291,6 +373,8 @@ class CarriedCommands:
         staged = await self._rows.read(tenant, name)
         if staged is None or name in self.under_way or await self._is_sent_elsewhere(staged.worker):
             return False
+        if isinstance(staged.command, StartInstance) and staged.brought.settles is not None:
+            return False  # the notice that asked for it sends it, or gives it up
         id = Id(staged.instance)
         async with self._turns.setdefault(id, asyncio.Lock()):
             if not await self._rows.is_open(tenant, name):
@@ -310,11 +394,16 @@ class CarriedCommands:
         if isinstance(staged.command, StartInstance):
             await self._send_start(id, staged.origin, name, staged.command)
             return True
+        if isinstance(staged.command, ChangeCarrier) and staged.command.carrier == CARRIER:
+            await self._begin_moved(id, staged.origin.tenant, name)
+            return True
         dispatch = await self._dispatch(name, staged.expected, staged.origin, staged.command)
+        run = (await self._kernel.read(id, staged.origin)).state.carrier_run
         try:
-            reply = await self._asked_again(id, dispatch, staged.brought)
+            reply = await self._asked_again(id, dispatch, staged.brought, run)
         except WorkflowGone:
-            if await self._client.is_running(id):
+            current = await self._kernel.read(id, staged.origin)
+            if await self._client.is_running(id, run) or await self._is_beginning(current):
                 return False  # a new run has begun, and is asked the next time
             await self._rows.drop(staged.origin.tenant, name)
             return True

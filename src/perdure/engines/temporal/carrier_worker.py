@@ -14,6 +14,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from perdure.engines.temporal.instance_workflow import InstanceWorkflow
 from perdure.engines.temporal.server_check import check_namespace, check_permissions, has_attributes, lacking_attributes
+from perdure.engines.temporal.shadow_workflow import ShadowWorkflow
 from perdure.engines.temporal.worker_build import WorkerBuild, build_id, deployment_config
 from perdure.engines.temporal.workflow_client import WorkflowClient
 from perdure.errors import EngineUnavailableError
@@ -21,6 +22,7 @@ from perdure.sources import SECOND, Sources
 
 PASSED_THROUGH = ("perdure", "msgspec", "cronsim")
 """Modules that the sandbox shares: msgspec looks annotations up in `sys.modules` at the first decoding."""
+WORKFLOWS = [InstanceWorkflow, ShadowWorkflow]
 PAUSE = 2 * SECOND
 MAX_JOBS = 200
 STOP_SECONDS = timedelta(0)
@@ -68,7 +70,7 @@ class CarrierWorker:
             restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
         )
         return Worker(
-            client, task_queue=self._client.queue, workflows=[InstanceWorkflow], activities=self._activities,
+            client, task_queue=self._client.queue, workflows=WORKFLOWS, activities=self._activities,
             workflow_runner=runner, max_concurrent_activities=MAX_JOBS, graceful_shutdown_timeout=STOP_SECONDS,
             max_cached_workflows=address.cached,
             deployment_config=deployment_config(self._build.queue, self._build.build) if is_pinned else None,

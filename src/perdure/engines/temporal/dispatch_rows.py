@@ -38,6 +38,11 @@ def start_name(id: Id) -> str:
     return f"{PREFIX}{id_text(id)}/start"
 
 
+def move_name(id: Id, run: str) -> str:
+    """The dispatch that begins the workflow of an instance that was moved."""
+    return f"{PREFIX}{id_text(id)}/move-{run}"
+
+
 class DispatchRows:
     """Written before a dispatch is sent, settled with its decision."""
 
@@ -50,9 +55,15 @@ class DispatchRows:
 
     async def write(self, name: str, staged: Staged) -> Conflict | None:
         """Keep a dispatch with all it brings."""
+        row = self.row(name, staged)
+        return await self._store.commit(
+            Unit(staged.origin.tenant, None, attachments=[Attachments(inbox=row)], at=row.received_at)
+        )
+
+    def row(self, name: str, staged: Staged) -> InboxRow:
+        """The row of a dispatch that is committed with something else."""
         tenant, now = staged.origin.tenant, self._sources.now()
-        row = InboxRow(tenant, name, DISPATCH, id_text(Id(staged.instance)), now, PENDING, "", None, _encode(staged))
-        return await self._store.commit(Unit(tenant, None, attachments=[Attachments(inbox=row)], at=now))
+        return InboxRow(tenant, name, DISPATCH, id_text(Id(staged.instance)), now, PENDING, "", None, _encode(staged))
 
     async def read(self, tenant: str, name: str) -> Staged | None:
         """A dispatch that is still open."""
@@ -60,6 +71,17 @@ class DispatchRows:
         if message is None or message.status != PENDING or message.body is None:
             return None
         return _decode(message.body)
+
+    async def is_driven(self, staged: Staged) -> bool:
+        """Whether a notice that is still open sends the dispatch again, by the policy of its step."""
+        if staged.brought.settles is None:
+            return False
+        notice = await self._store.message(*staged.brought.settles)
+        return notice is not None and notice.status == PENDING
+
+    async def is_given_up(self, staged: Staged) -> bool:
+        """Whether the notice that asked for a start was settled before the start was answered."""
+        return staged.brought.settles is not None and not await self.is_driven(staged)
 
     async def is_open(self, tenant: str, name: str) -> bool:
         message = await self._store.message(tenant, name)

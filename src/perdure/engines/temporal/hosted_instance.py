@@ -23,6 +23,7 @@ from perdure.journal import Decision, JobRow, Origin, Rows, TimerRow
 
 MAX_KNOWN = 200
 PLATFORM = "perdure"
+HOST = "temporal"
 
 
 @lru_cache(256)
@@ -42,6 +43,7 @@ class HostedInstance:
         self._definitions = dict(begun.definitions)
         self._plans = {hash: plan_for(hash, data) for hash, data in self._definitions.items()}
         self._machine = InstanceMachine(self._plans, next_cron)
+        self._machine.host = HOST
         if begun.semantics != self._machine.semantics:
             raise RuntimeError(f"the instance is decided by semantics {begun.semantics}, not {self._machine.semantics}")
         self.version = begun.version
@@ -140,11 +142,18 @@ class HostedInstance:
 
     @property
     def rows(self) -> Rows:
-        return self._machine.rows(self.id, self.state) if self.state is not None else Rows()
+        if self.state is None or self.has_left:
+            return Rows()
+        return self._machine.rows(self.id, self.state)
+
+    @property
+    def has_left(self) -> bool:
+        """Whether another engine carries the instance by now."""
+        return self.state is not None and self.state.carrier not in ("", HOST)
 
     @property
     def is_over(self) -> bool:
-        return self.state is not None and self.state.status in ENDED
+        return self.state is not None and (self.state.status in ENDED or self.has_left)
 
     def next_timer(self) -> TimerRow | None:
         timers = [row for row in self.rows.timers if row not in self._vain]

@@ -13,7 +13,7 @@ from perdure.engines.decided_elsewhere import rebased, without_rows
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.temporal.dispatch_rows import DispatchRows
 from perdure.engines.temporal.wire import Made
-from perdure.errors import InvariantBroken
+from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin, SourcePosition
 from perdure.kernel.kernel import Aggregate, Kernel
 from perdure.kernel.ports import Attachments, IndexRow
@@ -43,8 +43,11 @@ class JournalFollower:
         stored = await self._store.load(id)
         return stored.version if stored is not None else 0
 
-    async def append(self, id: Id, made: Sequence[Made]) -> int:
-        """Append the decisions that are not there, and answer how far our journal has come."""
+    async def append(self, id: Id, made: Sequence[Made], *, takes_given_up: bool = False) -> int:
+        """Append the decisions that are not there, and answer how far our journal has come.
+
+        An instance whose step gave up on it is taken only with its cancellation.
+        """
         async with self._turns.setdefault(id, asyncio.Lock()):
             version = await self.version(id)
             for each in made:
@@ -52,9 +55,18 @@ class JournalFollower:
                     fact = f"its journal has come to {version}, and the next decision is {each.sequence}"
                     raise InvariantBroken("append to", "instance", id_text(id), fact)
                 if each.sequence == version + 1:
+                    if not version and not takes_given_up:
+                        await self._refuse_given_up(id, each)
                     await self._append(id, each)
                     version = each.sequence
             return version
+
+    async def _refuse_given_up(self, id: Id, made: Made) -> None:
+        """A start whose notice was settled before it was answered: its step has ended, and no job of it may run."""
+        staged = await self._rows.read(made.origin.tenant, made.dispatch) if made.dispatch else None
+        if staged is not None and await self._rows.is_given_up(staged):
+            fact = "its step has ended meanwhile; it is cancelled"
+            raise RejectedError(Rejection("wrong_state", "begin", "instance", id_text(id), fact))
 
     async def _append(self, id: Id, made: Made) -> None:
         entries = self._records.decode(made.record).entries

@@ -22,12 +22,12 @@ class CarriedRecovery(InstanceRecovery):
         self._commands = commands
 
     async def fire(self, timer: TimerFound) -> None:
-        if not await self._commands.is_carried(timer.aggregate):
+        if not await self._commands.is_carried(timer.aggregate, is_fresh=True):
             await super().fire(timer)
 
     async def lease(self, job: JobFound) -> bool:
         """A job that is ready is an activity by now; one whose worker is gone is leased again, wherever it ran."""
-        if job.worker == 0 and await self._commands.is_carried(job.aggregate):
+        if job.worker == 0 and await self._commands.is_carried(job.aggregate, is_fresh=True):
             return False
         try:
             return await super().lease(job)

@@ -14,6 +14,7 @@ WORKFLOW = "perdure.instance"
 DECIDE = "decide"
 STATUS = "status"
 JOBS_ACTIVITY = "perdure.jobs"
+SHADOW = "perdure.shadow"
 TELL_ACTIVITY = "perdure.tell"
 WIRE_VERSION = 1
 
@@ -81,6 +82,8 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the server has the search attributes."""
     is_encrypted: bool = False
     """Whether search attributes may not tell what it waits for."""
+    certificate: bytes = b""
+    """The hash of what was moved here, where the instance began on another engine."""
     grace_seconds: float = 5.0
     max_decisions: int = 800
     """Decisions after which a run is continued as a new one."""
@@ -94,6 +97,12 @@ class JobsAsked(msgspec.Struct, frozen=True):
     instance: bytes
     nodes: tuple[int, ...]
     made: tuple[Made, ...] = ()
+
+
+class ShadowJournal(msgspec.Struct, frozen=True):
+    """The records of an instance, oldest first."""
+
+    records: tuple[bytes, ...]
 
 
 class Telling(msgspec.Struct, frozen=True):
@@ -115,4 +124,5 @@ read_dispatch = msgspec.msgpack.Decoder(Dispatch).decode
 read_reply = msgspec.msgpack.Decoder(Reply).decode
 read_begun = msgspec.msgpack.Decoder(Begun).decode
 read_jobs = msgspec.msgpack.Decoder(JobsAsked).decode
+read_shadow = msgspec.msgpack.Decoder(ShadowJournal).decode
 read_telling = msgspec.msgpack.Decoder(Telling).decode

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from temporalio.client import (
     RPCError,
     WithStartWorkflowOperation,
     WorkflowExecutionStatus,
+    WorkflowFailureError,
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
@@ -32,7 +34,18 @@ from perdure.engines.temporal.address import TemporalAddress
 from perdure.engines.temporal.instance_workflow import UNANSWERED
 from perdure.engines.temporal.payload_codec import HashedPayloads, data_converter
 from perdure.engines.temporal.payload_keys import read_keys
-from perdure.engines.temporal.wire import DECIDE, STATUS, WORKFLOW, Begun, Dispatch, Reply, encode, read_reply
+from perdure.engines.temporal.wire import (
+    DECIDE,
+    SHADOW,
+    STATUS,
+    WORKFLOW,
+    Begun,
+    Dispatch,
+    Reply,
+    ShadowJournal,
+    encode,
+    read_reply,
+)
 from perdure.errors import EngineSettingError, EngineUnavailableError, PayloadIntegrityError
 from perdure.sources import Id, id_text
 
@@ -48,8 +61,9 @@ class WorkflowGone(Exception):
     """The workflow of an instance does not run."""
 
 
-def workflow_id(id: bytes) -> str:
-    return f"perdure-{id_text(Id(id))}"
+def workflow_id(id: bytes, run: str = "") -> str:
+    """The workflow of an instance; one that was moved there has a run's name of its own behind it."""
+    return f"perdure-{id_text(Id(id))}" + (f"-{run}" if run else "")
 
 
 class WorkflowClient:
@@ -133,10 +147,48 @@ class WorkflowClient:
             return TypedSearchAttributes.empty
         return TypedSearchAttributes([SearchAttributePair(BUSINESS_KEY, command.business_key[:255])])
 
-    async def ask(self, id: Id, dispatch: Dispatch) -> Reply:
+    async def begin(self, run: str, begun: Begun) -> None:
+        """Begin the workflow of an instance that was moved; one of this name begins once, for good."""
+        client = await self.connected()
+        begun = msgspec.structs.replace(
+            begun, has_attributes=self.has_attributes, is_encrypted=self.is_encrypted, grace_seconds=self.grace_seconds,
+            max_decisions=self.max_decisions,
+        )  # fmt: skip
+
+        async def send() -> bytes:
+            await client.start_workflow(
+                WORKFLOW, encode(begun), id=workflow_id(begun.instance, run), task_queue=self.queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                rpc_timeout=timedelta(seconds=ANSWER_SECONDS),
+            )  # fmt: skip
+            return b""
+
+        with suppress(WorkflowGone):  # it has begun, and has ended since
+            await self._sent(send)
+
+    async def shadow(self, id: Id, journal: ShadowJournal) -> bytes:
+        """The hash of the state that a journal leads to, replayed by a worker of the namespace."""
+        client = await self.connected()
+
+        async def send() -> bytes:
+            found: bytes = await client.execute_workflow(
+                SHADOW, encode(journal), id=f"{workflow_id(id)}-shadow", task_queue=self.queue, result_type=bytes,
+                id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                execution_timeout=timedelta(seconds=ANSWER_SECONDS), rpc_timeout=timedelta(seconds=ANSWER_SECONDS),
+            )  # fmt: skip
+            return found
+
+        try:
+            return await self._sent(send)
+        except WorkflowFailureError as error:
+            raise self._unavailable("replay on", f"the shadow run failed: {error.cause}") from error
+
+    async def ask(self, id: Id, dispatch: Dispatch, run: str = "") -> Reply:
         """Bring a command to the workflow of an instance; WorkflowGone when it does not run."""
         client = await self.connected()
-        handle = client.get_workflow_handle(workflow_id(id))
+        handle = client.get_workflow_handle(workflow_id(id, run))
 
         async def send() -> bytes:
             answer: bytes = await handle.execute_update(
@@ -147,9 +199,9 @@ class WorkflowClient:
 
         return await self._answered(send)
 
-    async def is_running(self, id: Id) -> bool:
+    async def is_running(self, id: Id, run: str = "") -> bool:
         """Whether the workflow of an instance runs now, whichever run of it."""
-        handle = (await self.connected()).get_workflow_handle(workflow_id(id))
+        handle = (await self.connected()).get_workflow_handle(workflow_id(id, run))
         try:
             found = await handle.describe(rpc_timeout=timedelta(seconds=ANSWER_SECONDS))
         except RPCError as error:

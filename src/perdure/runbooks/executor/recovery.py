@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from perdure.errors import (
+    EngineUnavailableError,
     FencedError,
     PayloadIntegrityError,
     PayloadTooLargeError,
@@ -193,7 +194,7 @@ class Recovery:
                         done += await deliver(tenant, message_id, kind, aggregate)
                     elif kind == FACT_CHANGED:  # nothing of this platform waits for facts
                         await self._settle(tenant, message_id)
-                except (QuarantinedError, RejectedError):
+                except (QuarantinedError, RejectedError, EngineUnavailableError):
                     continue
         return done
 

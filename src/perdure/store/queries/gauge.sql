@@ -35,3 +35,10 @@ SELECT aggregate, tenant, step, token FROM (
 -- name: gauge_quarantined
 -- Aggregates of all tenants that are set aside, up to a bound, for gauges.
 SELECT count(*) FROM (SELECT DISTINCT aggregate FROM quarantine LIMIT :most) AS found;
+
+-- name: gauge_dispatches
+-- Commands on their way to engines outside and records of theirs that are not in our journal, up to a bound, for gauges.
+SELECT count(*), min(received_at) FROM (
+  SELECT received_at FROM inbox WHERE status = 0 AND expires_at = 0
+  AND kind IN ('dispatch', 'camunda_dispatch', 'camunda_fact') LIMIT :most
+) AS found;

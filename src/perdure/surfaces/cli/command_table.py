@@ -185,6 +185,14 @@ COMMANDS: tuple[Command, ...] = (
     ),
     *_listed("commands.keys", "Running", {"keys": "Look after the keys that programs and people show to a server."}),
     *_listed("commands.audit", "Running", {"audit": "Prove that nothing was changed, and hand the proof on."}),
+    *_listed(
+        "commands.engines",
+        "Running",
+        {
+            "engines": "List the engines that carry processes: reachable or not, version, lag, open dispatches, "
+            "steps that wait."
+        },
+    ),
     *_listed("commands.bus", "Running", {"bus": "Look after brokers that task results come from."}),
     *_listed("commands.database", "Running", {"db": "Look after the database: schema, backups."}),
     *_listed(

@@ -113,6 +113,7 @@ OWN: dict[str, Own] = {
     "send_completion": Own(_completed, _NEVER_AGAIN, is_twofold=True),
     "send_task_result": Own(_task_result, _BAD_RESULT, is_twofold=True),
     "publish_message": Own(_published, is_twofold=True),
+    "receive_envelope": Own(_published, is_twofold=True),
     "correlate_message": Own(_correlated),
     "export_call": _DOCUMENT,
     "export_instance": _DOCUMENT,

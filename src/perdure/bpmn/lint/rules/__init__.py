@@ -8,7 +8,7 @@ from typing import cast
 
 from perdure.bpmn.lint.rule import Rule
 
-FAMILIES = ("HOL", "BPM", "CON", "PRT")
+FAMILIES = ("HOL", "BPM", "CON", "AME", "PRT")
 
 
 def _order(rule: Rule) -> tuple[int, str]:

@@ -9,10 +9,12 @@ from perdure.bpmn.machine.instance_machine import INSTANCE_TOLD, RAISED, RESOLVE
 from perdure.bpmn.machine.journal_entries import Entered, IncidentRaised, IncidentResolved
 from perdure.bpmn.machine.state import Instance
 from perdure.engine import StartRequest
+from perdure.engines.embedded.instances.engine_waiting import EngineWaiting
 from perdure.engines.embedded.instances.instance_changes import InstanceChanges
 from perdure.engines.embedded.instances.instances import Instances
 from perdure.errors import (
     DamagedPayloadError,
+    EngineUnavailableError,
     InvariantBroken,
     PayloadTooLargeError,
     RejectedError,
@@ -28,13 +30,14 @@ from perdure.runbooks.executor.call_executor import KIND, index_rows
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine.runbook_machine import carried_as, carried_step
 from perdure.runbooks.machine.state import ENDED, WAITING, Failure, Runbook, Step, step_id
-from perdure.sources import Id, id_text, parse_id
+from perdure.sources import SECOND, Id, id_text, iso, parse_id
 from perdure.verbs import Verb
 from perdure.verbs.schema_shorthand import argument_name
 
 PLATFORM = "perdure"
 STUCK = "process.stuck"
 FITS_NOT = "process.result"
+UNREACHABLE = "engine.unreachable"
 
 
 class DurableCalls:
@@ -44,9 +47,12 @@ class DurableCalls:
         self._instances = instances
         self._kernel = instances.kernel
         self._changes = changes
+        self._waits = EngineWaiting(instances.store, instances.sources)
 
     async def asked(self, tenant: str, message_id: str, id: Id, route: StepRoute) -> bool:
         """Begin the instance of a step, once; a step that has ended meanwhile needs none."""
+        if not self._waits.is_due(id, route.step):
+            return False
         origin = Origin(tenant, PLATFORM)
         call = await self._kernel.read(id, origin)
         state: Runbook = call.state
@@ -54,6 +60,8 @@ class DurableCalls:
         step = state.steps[number - 1]
         settles = Attachments(settles=(tenant, message_id))
         if step.carrier is None or step.status in ENDED:
+            if self._instances.reader.commands is not self._kernel:
+                await self._waits.end(id, number)
             await self._instances.settle(tenant, settles)
             return True
         verb = self._instances.conductor.texts.find(step.verb, step.version, step.definition)
@@ -68,10 +76,39 @@ class DurableCalls:
                 parent=f"step:{carried_as(id_text(id), number, step)}",
             )  # fmt: skip
             await self._instances.start(request, asker, brought=settles, is_pinned=True)
+        except EngineUnavailableError as error:
+            return await self._unreachable(call, number, verb, message_id, error)
         except (RejectedError, SchemaViolationError, PayloadTooLargeError, DamagedPayloadError) as error:
             code = error.code if isinstance(error, DamagedPayloadError) else STUCK
             await self._stuck(id, number, tenant, message_id, code, f"Its process could not be started. {error}")
+        if self._instances.reader.commands is not self._kernel:
+            await self._waits.end(id, number)
         return True
+
+    async def _unreachable(
+        self, call: Aggregate, number: int, verb: Verb, message_id: str, error: EngineUnavailableError
+    ) -> bool:
+        """Count the attempt; a step whose policy waits no longer fails, and what may have begun is cancelled."""
+        policy = verb.execution.unreachable
+        waited = await self._waits.tried(call.tenant, call.id, number, policy, error)
+        if policy is None or waited.tried_at - waited.since < policy.timeout_seconds * SECOND:
+            return False
+        text = f"The engine at {waited.engine} was not reached in {waited.tries} attempts since {iso(waited.since)}."
+        failure = Failure("transient_infrastructure", UNREACHABLE, f"{text} {waited.reason}")
+        step = call.state.steps[number - 1]
+        token = next((at for at, each in enumerate(step.tokens, 1) if each.status == WAITING), 0)
+        command = c.Complete(number, token, failure=failure, message_id=message_id)
+        await self._report(call, command, Attachments(settles=(call.tenant, message_id)))
+        await self._waits.end(call.id, number)
+        return True
+
+    async def _report(self, call: Aggregate, command: c.Complete | c.Cancel, brought: Attachments) -> None:
+        """Tell a step of its end; a plan goes on from there."""
+        origin = Origin(call.tenant, PLATFORM)
+        if call.state.course is not None and isinstance(command, c.Complete):
+            await self._instances.conductor.plans.report(call.id, origin, command, brought)
+        else:
+            await self._kernel.ask(KIND, call.id, origin, Prepared(command, brought))
 
     async def _arguments(self, call: Aggregate, step: Step) -> dict[str, Any]:
         data = await self._instances.store.payload(call.id, step.input)
@@ -88,7 +125,9 @@ class DurableCalls:
         brought = Attachments(settles=(tenant, message_id))
         try:
             await self._changes.cancel(instance, origin, reason="the call it carried has ended", brought=brought)
-        except RejectedError:  # it was never begun
+        except RejectedError:  # it was never begun, or has ended
+            if not all([await is_over(instance, origin) for is_over in self._instances.given_up]):
+                return False
             await self._instances.settle(tenant, Attachments(settles=(tenant, message_id)))
         return True
 
@@ -114,10 +153,7 @@ class DurableCalls:
             await self._stuck(id, position, tenant, message_id, code, f"What its process brought does not fit. {error}")
             return True
         try:
-            if call.state.course is not None and isinstance(command, c.Complete):
-                await self._instances.conductor.plans.report(id, origin, command, brought)
-            else:
-                await self._kernel.ask(KIND, id, origin, Prepared(command, brought))
+            await self._report(call, command, brought)
         except RejectedError as error:
             if error.rejection.code == "blocked":
                 return False  # a person looks at something else of that call first

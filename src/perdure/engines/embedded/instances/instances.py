@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from msgspec.structs import replace
+
 from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE, child_id
 from perdure.bpmn.machine.commands import StartInstance
 from perdure.bpmn.machine.process_machine import Version
@@ -33,6 +35,8 @@ MAX_LOADS = 100
 
 Make = Callable[[Aggregate], Prepared | Rejection] | Prepared
 """The command for an instance, or what makes it for the instance as it is now; that may be called several times."""
+GivenUp = Callable[[Id, Origin], Awaitable[bool]]
+"""Whether nothing comes any more of a start that was given up; what an engine outside has begun is cancelled there."""
 Hear = Callable[[Answer | BaseException], None]
 """Is told what an instance answered, or why it did not."""
 
@@ -55,6 +59,7 @@ class Instances:
         self.data, self.history = reader.data, reader.history
         self.answers, self._load_answers = reader.answers, reader.load_answers
         self._served: dict[bytes, bool] = {}
+        self.given_up: list[GivenUp] = []
 
     # --- starting ------------------------------------------------------------------------------------------------
 
@@ -81,6 +86,9 @@ class Instances:
         flags = dict(request.flags) if request.flags else {}
         if flags and not deployed.is_loose:
             check_flags(deployed.flags, flags)
+        request = _named(request, definition)
+        if definition.contract is not None:
+            flags |= definition.contract.flags(request.data or {}, definition.plan.initial_flags())
         verb = self.conductor.catalogue.find(deployed.verb) if deployed.verb else None
         id = id or self._id(request, origin)
         data = dict(request.data) if request.data else {}
@@ -224,6 +232,16 @@ class Instances:
     async def read_until(self, id: Id, origin: Origin, until: Until) -> Aggregate:
         """An instance when it has come that far."""
         return await self.followers.follow(await self.read(id, origin), until)
+
+
+def _named(request: StartRequest, definition: Definition) -> StartRequest:
+    """In the contract profile the template names the instance, and an instance of one name begins once."""
+    if definition.contract is None or request.parent:
+        return request
+    name = definition.contract.name(request.data or {}, request.process)
+    return replace(
+        request, business_key=request.business_key or name, idempotency_key=request.idempotency_key or name
+    )  # fmt: skip
 
 
 @lru_cache(1024)

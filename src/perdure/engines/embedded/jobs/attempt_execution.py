@@ -24,7 +24,7 @@ import msgspec
 from perdure.agent_usage import Spent
 from perdure.bpmn.machine.commands import JobDone, JobFault, RaiseIncident, RecordJob
 from perdure.bpmn.machine.result_paths import iteration_of, place_of
-from perdure.bpmn.machine.state import ROOT, Failure, Instance, Job, Node, Place
+from perdure.bpmn.machine.state import ROOT, Failure, Flags, Instance, Job, Node, Place
 from perdure.engines.embedded.instances.instances import Instances
 from perdure.engines.embedded.jobs.job_arguments import checked_args, taken
 from perdure.engines.embedded.jobs.job_bindings import JobBinding, JobBindings
@@ -44,6 +44,7 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import Attachments
 from perdure.payload import Held
+from perdure.processes.contract_state import ContractState
 from perdure.processes.payload_merge import Change, nested, seen_from
 from perdure.processes.wait_schemas import declared
 from perdure.runbooks.executor.call_executor import MAX_ENTITY_CONFLICTS
@@ -87,6 +88,9 @@ class Attempt(msgspec.Struct, eq=False):
     key: str
     work: JobBinding = UNKNOWN
     made: Made = NOTHING
+    step_key: str = ""
+    """The key its handler sees, where the model says which."""
+    headers: dict[str, str] = {}
 
     # --- executing -----------------------------------------------------------------------------------------------
 
@@ -127,6 +131,11 @@ class Attempt(msgspec.Struct, eq=False):
             data = self._seen()
             if data is None:
                 data, is_ample = await self._gathered(), is_ample and not self.job.message
+            if work.contract is not None and self.job.purpose == "work":
+                failed = self._render_key(work.contract, data)
+                if failed is not None:
+                    return failed
+                data, is_ample = work.contract.request(self.node.element, data), False
             args = checked_args(router, verb, declared(verb, data), is_ample=is_ample)
         except DamagedPayloadError:
             raise
@@ -134,6 +143,23 @@ class Attempt(msgspec.Struct, eq=False):
             return classify(verb, error)
         spent = await self._spent() if work.is_agent else None
         return await router.run(verb, self.handed(args), work.flags, work.is_loose, spent)
+
+    def _render_key(self, contract: ContractState, state: dict[str, Any]) -> Failed | None:
+        """The key by which the outside counts the step once, from the data it sees; why there is none."""
+        step, id = contract.steps.get(self.node.element), id_text(self.aggregate.id)
+        if step is None or step.key is None:
+            return None
+        element = self.job.began_as or self.node.element
+        given = {
+            "process_instance_id": id, "process_run_id": id, "step_id": element,
+            "step_instance_id": f"{element}/{self.job.run}",
+        }  # fmt: skip
+        text = step.key.render(state, given)
+        if isinstance(text, str):
+            self.step_key, self.headers = text, step.headers
+            return None
+        words = f"The idempotency key of '{element}' has no text: {text.path or 'it is empty'}."
+        return Failed("permanent_contract", text.failure, words)
 
     async def _looked_up(self) -> JobBinding:
         instances, aggregate = self.shop.instances, self.aggregate
@@ -192,8 +218,8 @@ class Attempt(msgspec.Struct, eq=False):
         return Call(
             verb=verb.name, version=verb.version, args=args, call_id=call, step_id=step, tenant=origin.tenant,
             principal=origin.principal, trace={"traceparent": origin.trace} if origin.trace else None,
-            idempotency_key=key, attempt=self.job.attempt, iteration=iteration_of(self.aggregate.state, self.node),
-            params=verb.execution.params,
+            idempotency_key=self.step_key or key, attempt=self.job.attempt,
+            iteration=iteration_of(self.aggregate.state, self.node), params=verb.execution.params, headers=self.headers,
         )  # fmt: skip
 
     # --- recording -----------------------------------------------------------------------------------------------
@@ -270,9 +296,10 @@ class Attempt(msgspec.Struct, eq=False):
         else:
             try:
                 head = instances.payloads.seal_change(
-                    aggregate.id, state.head, self._change(state, node, made.cargo.value), self.work.budget
+                    aggregate.id, state.head, self._change(aggregate, node, made.cargo.value), self.work.budget
                 )
-                outcome, brought = JobDone(head[0], made.flags), Attachments([head])
+                flags = self._with_mirrors(aggregate, head[0], made.flags)
+                outcome, brought = JobDone(head[0], flags), Attachments([head])
                 if made.entities:
                     brought.entities.extend(made.entities)
             except (MergeConflictError, PayloadTooLargeError, SchemaViolationError) as error:
@@ -286,11 +313,22 @@ class Attempt(msgspec.Struct, eq=False):
         )  # fmt: skip
         return Prepared(command, brought)
 
-    def _change(self, state: Instance, node: Node, patch: Any) -> Change:
+    def _with_mirrors(self, aggregate: Aggregate, head: bytes, flags: Flags) -> Flags:
+        """The flags with those that follow the data, in the contract profile."""
+        if self.work.contract is None:
+            return flags
+        data = self.shop.instances.payloads.held(aggregate.id, head).data
+        return {**flags, **self.work.contract.flags(data, aggregate.state.flags)}
+
+    def _change(self, aggregate: Aggregate, node: Node, patch: Any) -> Change:
         job, verb, instances = self.job, self.work.name, self.shop.instances
+        state: Instance = aggregate.state
         if not isinstance(patch, dict):
             fact = f"it returned a {type(patch).__name__}, and a process merges objects"
             raise SchemaViolationError("merge the result of", "verb", verb, fact, violations=[])
+        if self.work.contract is not None:
+            seen = instances.payloads.held(aggregate.id, job.base or state.head).data
+            patch = self.work.contract.change(node.element, seen, patch)
         place = () if node.parent == ROOT else place_of(state, node)
         if self.work.carrier is not None:
             self.work.carrier.check_carried(nested(patch, place) if place else patch, verb)

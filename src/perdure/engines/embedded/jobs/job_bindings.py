@@ -10,6 +10,7 @@ from perdure.agent_usage import Budget
 from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.state import Job
 from perdure.payload import MergeRule
+from perdure.processes.contract_state import ContractState
 from perdure.processes.payloads import budget_of
 from perdure.processes.plan_cache import Definition
 from perdure.runbooks.executor.call_executor import CallExecutor
@@ -42,6 +43,8 @@ class JobBinding(msgspec.Struct, frozen=True, gc=False):
     """The rules of paths that branches may write at once."""
     carrier: Verb | None = None
     """The durable verb whose schema the data is held to."""
+    contract: ContractState | None = None
+    """What the job is asked and brings, in the contract profile."""
     agent_budget: Budget | None = None
     """What the agents of the process may use, as the verb of this one says."""
 
@@ -74,12 +77,13 @@ class JobBindings:
         budget, refusal = budget_of(carrier), _refused(deployed, job, verb, carrier)
         is_ample = verb.execution.max_bytes >= budget and not verb.input.has_defaults
         is_agent, properties = conductor.router.is_agent(verb), verb.input.properties
-        is_plain = refusal is None and not is_agent and (is_ample or not properties)
+        is_open = definition.contract is None  # else its arguments are made from the data
+        is_plain = refusal is None and not is_agent and (is_ample or not properties) and is_open
         contract = verb.execution.agent
         return JobBinding(
             verb, refusal, budget, is_ample, is_agent, deployed.flags, deployed.is_loose,
             names=tuple(properties) if is_plain else None, name=verb.name, merge=deployed.merge, carrier=carrier,
-            agent_budget=contract.budget if contract is not None else None,
+            contract=definition.contract, agent_budget=contract.budget if contract is not None else None,
         )  # fmt: skip
 
 

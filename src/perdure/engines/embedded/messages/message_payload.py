@@ -28,6 +28,8 @@ class Brought(msgspec.Struct, frozen=True, gc=False):
     message: bytes = b""
     payloads: tuple[tuple[bytes, bytes], ...] = ()
     intake: str = ""
+    flags: Mapping[str, str | bool | int] = {}
+    """Those that follow the data, in the contract profile."""
 
 
 NOTHING = Brought()
@@ -70,6 +72,10 @@ class MessageIntake:
         base: bytes = b"",
     ) -> Brought:  # fmt: skip
         definition = self._instances.definition(aggregate)
+        if definition.contract is not None:
+            seen = self._seen(aggregate, Asked(element, "", ()))
+            change = definition.contract.change(element, seen, dict(data or {}))
+            return self._merged(aggregate, definition, element, node, change, by=by, key=key, base=base)
         declares = definition.elements.get(element)
         properties = declares.properties if declares is not None else {}
         intake, schema = properties.get(INTAKE, ""), properties.get(SCHEMA, "")
@@ -138,4 +144,7 @@ class MessageIntake:
         at = iso(instances.sources.now()) or ""
         change = Change(given, element, key, at, by, place_of(state, node), before, definition.deployed.merge)
         sealed = payloads.seal_change(id, head, change, instances.budget(definition))
-        return Brought(sealed[0], b"", (sealed,))
+        if definition.contract is None:
+            return Brought(sealed[0], b"", (sealed,))
+        flags = definition.contract.flags(payloads.held(id, sealed[0]).data, state.flags)
+        return Brought(sealed[0], b"", (sealed,), flags=flags)

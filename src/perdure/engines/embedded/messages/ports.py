@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from perdure.bpmn.contract.mirrors import STATE_WRITER
 from perdure.bpmn.machine.commands import Correlate
 from perdure.bpmn.machine.process_machine import ProcessState
 from perdure.engine import StartRequest
@@ -33,7 +34,8 @@ class MessageTargets:
             return Rejection("invalid", "accept", "message", letter.name, f"what it brings does not fit: {fact}")
         command = Correlate(
             watch=watch, message_id=letter.message_id, head=brought.head, message=brought.message,
-            flags=dict(letter.flags), writer=letter.writer, worker=self._instances.worker_of(aggregate),
+            flags={**letter.flags, **brought.flags},
+            writer=STATE_WRITER if brought.flags else letter.writer, worker=self._instances.worker_of(aggregate),
         )  # fmt: skip
         return Prepared(command, Attachments(payloads=list(brought.payloads)))
 

@@ -139,6 +139,20 @@ async def modify(
         await _show_at_rest(settings, perdure, id)
 
 
+async def move(
+    settings: Settings,
+    id: InstanceWord,
+    engine: Annotated[str, typer.Option("--engine", metavar="NAME", help="The engine that is to carry it.")],
+    shadow: Annotated[bool, typer.Option("--shadow", help="Replay its journal there first and compare.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
+    reason: Reason = "",
+) -> None:
+    """Take a waiting instance to another engine; its journal keeps a certificate of what was moved."""
+    async with open_store(settings, "caller", must_exist=True) as perdure:
+        plan = await perdure.instances.move(id, engine, reason=reason, dry_run=dry_run, shadow=shadow)
+        output.show(settings, plan, lambda: output.tables("process_tables").move_picture(plan))
+
+
 async def migrate(
     settings: Settings,
     id: InstanceWord,
@@ -238,6 +252,7 @@ COMMANDS = {
         "resume": resume,
         "modify": modify,
         "migrate": migrate,
+        "move": move,
         "cancel": cancel_instance,
         "retry": retry,
         "resolve": resolve,

@@ -53,6 +53,19 @@ async def correlate(
     _show(settings, name, key, told)
 
 
+async def receive(
+    settings: Settings,
+    envelope: Annotated[str, typer.Argument(metavar="JSON", help="The envelope, or @FILE.", show_default=False)],
+    confirm: Confirm = "",
+    phrase: Phrase = "",
+) -> None:
+    """Take a message as an envelope: message_name, correlation_key, message_id and payload."""
+    given = json_object("ENVELOPE", envelope) or {}
+    async with open_store(settings, "caller") as perdure:
+        told = await agreed(settings, perdure, partial(perdure.receive, given), confirm, phrase)
+    _show(settings, told.name, told.key, told.outcome)
+
+
 async def signal(
     settings: Settings, name: NameWord, data: DataWord = None, message_id: IdWord = "", confirm: Confirm = "",
     phrase: Phrase = "",
@@ -103,4 +116,4 @@ def _picture(words: str, colour: str) -> Any:
     return Text(words, style=f"bold {colour}")
 
 
-COMMANDS = {"message": {"publish": publish, "correlate": correlate}, "signal": signal}
+COMMANDS = {"message": {"publish": publish, "correlate": correlate, "receive": receive}, "signal": signal}

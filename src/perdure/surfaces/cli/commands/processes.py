@@ -32,6 +32,9 @@ async def deploy(
     ],
     process: Annotated[str, typer.Option("--process", metavar="ID", help="Only this process of the file.")] = "",
     profile: Annotated[Literal["hollow", "contract", "open"], typer.Option("--profile", help="How strict.")] = "hollow",
+    policies: Annotated[
+        Path | None, typer.Option("--policies", metavar="FILE", help="Policies, else policies.yaml beside the model.")
+    ] = None,
     confirm: Confirm = "",
     phrase: Phrase = "",
 ) -> None:
@@ -40,7 +43,15 @@ async def deploy(
     A server takes one file at a time, all of it or nothing, and those that others call first. Files that call each
     other in a ring cannot be sent to it one by one: put their processes into one file.
     """
-    from perdure.app.processes.project_models import called_first, load_model, model_files, unreadable
+    from perdure.app.processes.project_models import (
+        called_first,
+        load_model,
+        model_files,
+        policies_beside,
+        policies_of,
+        policies_text,
+        unreadable,
+    )
     from perdure.client.model_upload import read_model_text
 
     files = model_files(models)
@@ -54,11 +65,17 @@ async def deploy(
         if is_remote(perdure):
             for path in called_first(files):
                 text = read_model_text(path)
-                act = partial(perdure.processes.deploy_text, text, process=process, profile=profile, file=str(path))
+                said = policies_text(path, policies) if profile == "contract" else ""
+                act = partial(
+                    perdure.processes.deploy_text, text, process=process, profile=profile, file=str(path),
+                    policies=said,
+                )  # fmt: skip
                 found += await agreed(settings, perdure, act, confirm, phrase)
         else:
             loaded = [load_model(path) for path in files]
-            found += await perdure.processes.deploy_all(loaded, process=process, profile=profile)
+            beside = policies_beside(files[0]) if profile == "contract" else None
+            catalogue = policies_of(policies) if policies is not None else beside
+            found += await perdure.processes.deploy_all(loaded, process=process, profile=profile, policies=catalogue)
         output.show(settings, found, lambda: output.tables("process_tables").deployments_picture(found))
 
 
@@ -93,6 +110,17 @@ async def show(
         output.show(settings, found, lambda: output.tables("process_tables").process_picture(found))
 
 
+async def contract(
+    settings: Settings,
+    process: ProcessWord,
+    version: Annotated[int | None, typer.Option("--version", help="A version, else the latest.")] = None,
+) -> None:
+    """Show the contract of a process: work with its policies, waits with their templates, decisions."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        found = await perdure.processes.contract(process, version)
+        output.show(settings, found, lambda: output.tables("contract_tables").contract_picture(found))
+
+
 async def retire(
     settings: Settings,
     process: ProcessWord,
@@ -123,5 +151,12 @@ async def deprecate(
 
 COMMANDS = {
     "deploy": deploy,
-    "processes": {"list": list_processes, "show": show, "versions": versions, "retire": retire, "deprecate": deprecate},
+    "processes": {
+        "list": list_processes,
+        "show": show,
+        "contract": contract,
+        "versions": versions,
+        "retire": retire,
+        "deprecate": deprecate,
+    },
 }

@@ -14,7 +14,7 @@ from perdure.app.instances.views import InstanceView
 from perdure.app.override_views import override_text
 from perdure.app.runbooks.usage_views import usage_text
 from perdure.app.tasks.views import RungView, TaskView
-from perdure.engine import Deployment, MigrationPlan, ProcessVersion
+from perdure.engine import Deployment, MigrationPlan, MovePlan, ProcessVersion
 from perdure.errors import Problem
 from perdure.surfaces.cli.output import counted
 from perdure.surfaces.cli.renderers.call_tables import json_text, table
@@ -200,6 +200,19 @@ def migration_picture(plan: MigrationPlan) -> RenderableType:
         when = " when it is given again" if verb.is_running else ""
         rows.append((f"verb of {verb.element}", Text(f"{verb.before} → {verb.after}{when}")))
     title = Text("would migrate (nothing was changed)" if plan.is_dry else "✓ migrated", style="bold")
+    return _panel(title, _grid(rows), "yellow" if plan.is_dry else "green")
+
+
+def move_picture(plan: MovePlan) -> RenderableType:
+    rows: list[tuple[str, RenderableType]] = [("instance", Text(plan.instance, style="bold"))]
+    rows += [("process", Text(plan.process)), ("from", Text(plan.carrier)), ("to", Text(plan.to))]
+    rows += [("waits for", Text(", ".join(plan.waits))), ("timers", Text(str(plan.timers)))]
+    rows += [("jobs that are ready", Text(str(plan.jobs))), ("records", Text(str(plan.version)))]
+    if plan.shadow:
+        rows.append(("shadow run", Text("the journal leads to the same state there")))
+    if plan.certificate:
+        rows.append(("certificate", Text(plan.certificate)))
+    title = Text("would move (nothing was changed)" if plan.is_dry else "✓ moved", style="bold")
     return _panel(title, _grid(rows), "yellow" if plan.is_dry else "green")
 
 

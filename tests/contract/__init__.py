@@ -1,0 +1,1 @@
+"""Models of the contract profile, carried by the engines."""
