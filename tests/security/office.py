@@ -44,3 +44,7 @@ class Office:
     async def post(self, credential: str, path: str, **body: Any) -> httpx.Response:
         async with self.client(credential) as client:
             return await client.post(path, json=body)
+
+    async def put(self, credential: str, path: str, **body: Any) -> httpx.Response:
+        async with self.client(credential) as client:
+            return await client.put(path, json=body)

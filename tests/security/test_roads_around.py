@@ -143,6 +143,40 @@ async def test_a_flag_that_leads_past_no_task_needs_nobody(store_url: str) -> No
         assert done.json()["overrides"] == []
 
 
+async def test_data_of_a_guarded_process_are_set_by_hand_only_by_two(store_url: str) -> None:
+    async with office(store_url) as (desk, people):
+        await deployed(desk, line("slow", REVIEW, ARRIVAL, PAY, messages=(PAPERS,)))
+        view = await begun(desk, people.ada, "slow")
+        key = f"{view['id']}:{token(view, 'review')}"
+        assert (await desk.post(people.rita, f"/api/tasks/{key}/complete")).status_code == 200
+        # She agreed to what she saw: what is paid afterwards is no affair of one operator.
+        path = f"/api/instances/{view['id']}/modify"
+        await is_overridden_by_two(desk, people, path, data={"amount": 5000})
+        assert (await desk.get(people.otto, f"/api/instances/{view['id']}")).json()["data"]["amount"] == 5000
+
+
+async def test_who_agrees_to_data_agrees_to_those_data(store_url: str) -> None:
+    async with office(store_url) as (desk, people):
+        view = await begun(desk, people.ada, "reviewed")
+        path = f"/api/instances/{view['id']}/modify"
+        for amount in (5, 6):
+            told = await desk.post(people.otto, path, data={"amount": amount}, reason="a typing error")
+            assert told.status_code == 423, told.text
+        assert (await desk.post(people.olga, path, data={"amount": 7}, reason="so be it")).status_code != 200
+        done = await desk.post(people.rita, path, data={"amount": 6}, reason="I looked at it")
+        assert done.status_code == 200, done.text
+        assert done.json()["data"]["amount"] == 6
+
+
+async def test_a_variable_of_a_guarded_process_is_set_only_by_two(store_url: str) -> None:
+    async with office(store_url) as (desk, people):
+        view = await begun(desk, people.ada, "reviewed")
+        path = f"/api/instances/{view['id']}/variables/amount"
+        for person, status in ((people.otto, 423), (people.otto, 423), (people.olga, 403), (people.rita, 200)):
+            told = await desk.put(person, path, value=5000, reason="as agreed")
+            assert told.status_code == status, told.text
+
+
 async def migrated(desk: Office, people: People, before: Any, after: Any, **more: Any) -> tuple[str, dict[str, Any]]:
     await deployed(desk, before)
     view = await begun(desk, people.ada, before.definitions.processes[0].id)

@@ -215,6 +215,8 @@ class Modify(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """The payload with data that was changed by hand; empty where none was."""
     by: str = ""
     """Who changed the data."""
+    change: bytes = b""
+    """The hash of what was changed, whoever changes it when; an override is agreed to for that."""
 
 
 class Migrate(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):

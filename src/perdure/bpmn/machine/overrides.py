@@ -3,6 +3,7 @@
 | act | leaves behind |
 |---|---|
 | modify | tasks of tokens that are taken away, tasks that new tokens do not come to |
+| data of modify | every task of the process: an answer holds for the data it was given on, before or later |
 | resolve | tasks that the token stands for, holds or called |
 | cancel of an instance that carries a step, which goes on without it | tasks that wait or may still come |
 | migrate | tasks ahead that the other version may avoid, or gives to others |
@@ -25,6 +26,7 @@ from perdure.bpmn.machine.guarded_tasks import (
     lost_tasks,
     named_once,
 )
+from perdure.bpmn.machine.reachability import user_tasks
 from perdure.bpmn.machine.token_game_state import TokenGame
 from perdure.errors import Rejection
 from perdure.journal import Origin
@@ -69,8 +71,10 @@ def passage(
 
 
 def _modify(before: TokenGame, after: TokenGame, command: c.Modify) -> tuple[Act, tuple[Guard, ...]]:
-    act = Act("modify", "instance", hash_of("modify", command.cancels, command.starts, command.flags))
-    return act, guards_of_move(before, command)
+    changed = (command.change,) if command.head else ()
+    done = hash_of("modify", command.cancels, command.starts, command.flags, *changed)
+    answered = guards_of(before, user_tasks(before.plan)) if command.head else ()
+    return Act("modify", "instance", done), (*guards_of_move(before, command), *answered)
 
 
 def _resolve(before: TokenGame, after: TokenGame, command: c.ResolveIncident) -> tuple[Act, tuple[Guard, ...]]:

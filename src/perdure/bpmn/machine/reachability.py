@@ -12,6 +12,11 @@ def is_user_task(spot: Spot) -> bool:
     return isinstance(spot.node, m.Task) and spot.node.kind == "user"
 
 
+def user_tasks(plan: Plan) -> list[str]:
+    """Every user task of a process."""
+    return [each for each, spot in plan.spots.items() if is_user_task(spot)]
+
+
 def left_behind(plan: Plan, start: str, left: set[str]) -> Iterator[str]:
     """User tasks and call activities that lead to an element and that a token put there may never come to.
 

@@ -21,7 +21,7 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
 from perdure.kernel.ports import PENDING, Attachments, InboxRow
 from perdure.overrides import Guard
-from perdure.payload import digest_text
+from perdure.payload import canonical, digest, digest_text
 from perdure.processes.called_process_tasks import tasks_below, tasks_lost
 from perdure.processes.instance_reader import instance_id
 from perdure.processes.payload_merge import Change
@@ -133,6 +133,7 @@ class InstanceChanges:
                 cancels=cancels, starts=starts, flags=dict(flags or {}), reason=reason,
                 worker=self._instances.worker_of(aggregate), unseen=unseen,
                 head=written[0] if written is not None else b"", by=origin.principal if written is not None else "",
+                change=digest(canonical(dict(data))) if data else b"",
             )  # fmt: skip
             return Prepared(command, Attachments(payloads=[written] if written is not None else []))
 
