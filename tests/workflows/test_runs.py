@@ -157,6 +157,8 @@ async def test_a_function_decides_when_nobody_answers_within_the_sla(store_url: 
         assert await instance.state() == "completed"
         decided = await instance.get_variable("decide_decision")
         assert decided == {"approved": False, "comment": "nobody answered about 7"}
+        asked = next(each for each in await instance.executions() if each.task == "decide")
+        assert (asked.state, asked.duration_ms) == ("cancelled", 14_400_000.0)
         answered = await run.start("late", {"number": 8})
         await run.answer(answered, "ada", approved=True)
         assert await answered.get_variable("decide_decision") == {"approved": True}

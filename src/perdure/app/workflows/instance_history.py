@@ -64,7 +64,7 @@ class InstanceStory:
                 self._end(entry.number, "completed", entry.at, actor=entry.by)
             case e.HeadChanged():
                 await self._changed(entry.head, entry.by, told.at)
-            case e.Left(how="cancelled"):
+            case e.Left(how="cancelled" | "interrupted" | "moved"):
                 self._end(entry.number, "cancelled", told.at)
             case _:
                 pass
