@@ -174,7 +174,6 @@ async def _told(both: Pair, asked: Awaitable[ReceiptView], id: str) -> object:
     return await both.second.status(id)
 
 
-@pytest.mark.req("X6")
 async def test_a_worker_that_lost_its_lease_works_on_under_a_new_one(store_url: str) -> None:
     async with pair(store_url, load_text(DEFINITIONS), handlers(Slow())) as both:
         runtime = both.first.runtime
