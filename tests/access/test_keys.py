@@ -24,7 +24,7 @@ from perdure.errors import QuarantinedError, StoreUnavailableError
 from perdure.sources import SECOND, SystemSources
 from perdure.store.audit.export_verification import verify_export
 
-pytestmark = pytest.mark.req("P3", "V31")
+pytestmark = pytest.mark.req("P3")
 
 
 class Standing(SystemSources):
@@ -165,6 +165,7 @@ async def test_a_key_expires_by_the_clock_of_the_store(store_url: str) -> None:
             await perdure.access.create_key("late", principal="ci", roles=["viewer"], expires_at=until)
 
 
+@pytest.mark.req("V31")
 async def test_a_key_of_another_tenant_is_that_tenant_s_and_nobody_else_sees_it(store_url: str) -> None:
     async with opened(store_url, tenant="acme") as acme:
         globex = acme.acting(tenant="globex")

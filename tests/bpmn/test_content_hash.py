@@ -18,8 +18,6 @@ from perdure.payload import canonical, parse
 from tests.bpmn.strategies import models
 from tests.bpmn.xml.fixtures import FIXTURES, fixture
 
-pytestmark = pytest.mark.req("V10")
-
 MAIN = {"onboarding": "onboard-supplier", "settlement": "settle", "corners": "main"}
 replace = msgspec.structs.replace
 

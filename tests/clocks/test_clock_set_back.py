@@ -45,7 +45,7 @@ async def timer_and_seal(perdure: Perdure) -> None:
             await driver.changed(1)
 
 
-@pytest.mark.req("V21")
+@pytest.mark.req("X13")
 async def test_timers_fire_and_records_are_sealed_after_the_clock_was_set_back(
     sqlite_url: str, tmp_path: Path, set_clock: Callable[[int], None]
 ) -> None:
@@ -58,7 +58,7 @@ async def test_timers_fire_and_records_are_sealed_after_the_clock_was_set_back(
         await timer_and_seal(perdure)
 
 
-@pytest.mark.req("V21")
+@pytest.mark.req("X13")
 async def test_a_process_that_was_apart_does_its_duties_again_as_soon_as_the_clocks_agree(
     postgres_url: str, tmp_path: Path, set_clock: Callable[[int], None]
 ) -> None:

@@ -61,7 +61,6 @@ async def test_a_server_restarted_under_load_costs_nobody_anything(
             assert raw("SELECT min(version), max(version), count(*) FROM aggregate") == [(20, 20, 16)]
 
 
-@pytest.mark.req("V17")
 async def test_callers_are_told_when_patience_ends_and_the_store_comes_back_by_itself(
     own_server: PostgresService, postgres_url: str
 ) -> None:

@@ -79,7 +79,7 @@ async def test_the_first_answer_counts_over_all_doors_and_the_second_is_told_who
         assert (instance.state, instance.data) == ("completed", {"from": "ana", "t_one": 1})
 
 
-@pytest.mark.req("V20")
+@pytest.mark.req("V36")
 async def test_four_eyes_keep_the_one_who_asked_from_answering_also_through_a_call(store_url: str) -> None:
     async with opened(store_url) as world:
         model = line("carried", user("review", properties={"perdure:fourEyes": "true"}), service("a", "t.one"))

@@ -187,7 +187,6 @@ def test_a_verb_is_found_by_name_sentence_or_phrase() -> None:
     assert captured.captured == {"entity": "Allianz"}
 
 
-@pytest.mark.req("V28")
 def test_forbidden_verbs_are_gone_before_scoring() -> None:
     assert "kyc.delete" not in [each.thing.name for each in select_verb("kyc.delete", VERBS, CASE).candidates]
     assert "kyc.delete" not in [each.thing.name for each in select_verb("delete a kyc case", VERBS, CASE).candidates]

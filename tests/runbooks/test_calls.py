@@ -207,6 +207,7 @@ verbs:
 """
 
 
+@pytest.mark.req("V4")
 @pytest.mark.req("X4")
 async def test_every_value_that_breaks_the_schema_of_a_verb_is_told_by_its_path_going_in_and_coming_out(
     store_url: str,

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from perdure.testing.sandbox import Sandbox
 from perdure.verbs import Call, load_text
+from tests.scenarios.sketch import sketches
+from tests.surfaces.http.sandbox_server import served
 
 SYNC = "{kind: sync, effects: external}"
 DURABLE = "{kind: durable}"
@@ -103,3 +105,57 @@ async def test_a_call_of_a_promoted_verb_gives_the_same_result_and_events(who: s
         ends = [event async for event in sandbox.events(view.id) if event.entry in ("CallStarted", "StepCompleted")]
         assert [event.entry for event in ends] == ["CallStarted", "StepCompleted"]
         assert sorted(ends[-1].data) == ["at", "flags", "result", "step"]
+
+
+OPENING = """
+- {name: v.look, execution: {kind: sync, effects: none}}
+- name: v.open
+  sentences: {step: "Open a case for {who}"}
+  input_schema: {required: [who], properties: {who: {type: string}}}
+  output_schema: {required: [ok], properties: {ok: {type: boolean}}}
+  execution: %s
+- name: v.tell
+  input_schema: {properties: {ok: {}}}
+  execution: {kind: sync, effects: none}
+"""
+MODEL = """
+== opening
+start s
+service a v.look
+end e
+s > a > e
+"""
+
+
+async def asked(url: str, execution: str, model: str) -> list[Any]:
+    """What one caller over HTTP and one with a program are answered; neither knows how the verb is carried."""
+    told: list[Any] = []
+
+    async def look(call: Call) -> dict[str, Any]:
+        return {"ok": len(call.args["who"]) == 3}
+
+    async def tell(call: Call) -> dict[str, Any]:
+        told.append(call.args)
+        return {}
+
+    handlers = {"v.look": look, "v.open": look, "v.tell": tell}
+    handlers = handlers if "sync" in execution else {"v.look": look, "v.tell": tell}
+    async with served(url, OPENING % execution, handlers=handlers) as server:
+        await server.sandbox.processes.deploy_all(list(sketches(model).values()))
+        ada = server.of("ada")
+        begun = await ada.post("/api/verbs/v.open/calls", {"args": {"who": "Ada"}}, 201)
+        run = await server.sandbox.runbooks.start('LET a = EXEC v.open(who: "Grace")\nEXEC v.tell(ok: a.ok)')
+        await server.idle()
+        shown = await ada.get(f"/api/calls/{begun['id']}")
+        view = await server.sandbox.runbooks.show(run.id)
+        steps = [(step.verb, step.state, step.args, step.result) for step in view.steps]
+        return [shown["state"], shown["result"], shown["sentence"], shown["args"], view.state, steps, told]
+
+
+@pytest.mark.both_stores
+@pytest.mark.req("V29", "V1")
+async def test_a_verb_that_gets_a_model_answers_its_callers_as_before(store_url: str) -> None:
+    before = await asked("sqlite://", "{kind: sync, effects: none}", "")
+    after = await asked(store_url, "{kind: durable, process: opening, sub_verbs: [v.look]}", MODEL)
+    assert after == before
+    assert after[:2] == ["completed", {"ok": True}] and after[-1] == [{"ok": False}]

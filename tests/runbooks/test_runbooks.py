@@ -404,7 +404,7 @@ async def test_a_step_that_has_not_begun_can_be_made_to_wait_for_a_new_one(store
 # --- stopping ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("X19", "V22")
+@pytest.mark.req("X19")
 async def test_cancelling_with_compensation_takes_back_in_reverse_and_goes_on_past_failures(store_url: str) -> None:
     desk = Desk()
     program = """

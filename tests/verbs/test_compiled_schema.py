@@ -136,7 +136,6 @@ def test_defaults_are_filled_in_at_every_depth_and_the_input_is_left_alone() -> 
     assert verb.check_input({})["tags"] == ["a"]
 
 
-@pytest.mark.req("X4")
 def test_shared_definitions_are_written_into_each_schema_that_reaches_them() -> None:
     verb = _verb(
         "{x: {$ref: '#/definitions/A'}}",

@@ -164,7 +164,6 @@ def test_a_durable_block_with_task_bindings_lists_their_verbs(domains: Catalogue
     )
 
 
-@pytest.mark.req("V29")
 def test_promoting_a_verb_to_durable_changes_nothing_for_its_callers() -> None:
     before = load_text("- {name: a.b, input_schema: {properties: {x: {type: integer}}}}").get("a.b")
     text = "- {name: a.b, input_schema: {properties: {x: {type: integer}}}, execution: {kind: durable, process: p}}"

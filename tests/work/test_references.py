@@ -18,7 +18,6 @@ from perdure.testing.sandbox import Sandbox
 from perdure.verbs import Call, load_text
 from perdure.verbs.references import Bounds, Wanted
 
-pytestmark = pytest.mark.req("V9")
 VERBS = """
 entities:
   company: {key: [id], fields: {id: {type: string}, name: {type: string}}}
@@ -68,6 +67,7 @@ def opened(url: str, **more: Any) -> Any:
     return Perdure.open(url, definitions=load_text(VERBS), handlers={"co.read": read}, **more)
 
 
+@pytest.mark.req("V9")
 async def test_a_record_is_resolved_without_any_setting(store_url: str) -> None:
     async with Sandbox.open(store_url, definitions=load_text(VERBS), handlers={"co.read": read}) as sandbox:
         await sandbox.call("co.keep", {"id": "a/1", "name": "Allianz"})
@@ -80,6 +80,7 @@ async def test_a_record_is_resolved_without_any_setting(store_url: str) -> None:
         assert schemes in await told(sandbox, "s3://a/b")
 
 
+@pytest.mark.req("V9")
 async def test_a_function_resolves_its_scheme_for_the_tenant_and_within_its_bounds(sqlite_url: str) -> None:
     async def fetch(wanted: Wanted) -> str:
         return f"{wanted.tenant} {wanted.principal} {wanted.verb} {wanted.place}"
@@ -93,6 +94,7 @@ async def test_a_function_resolves_its_scheme_for_the_tenant_and_within_its_boun
         assert (await sandbox.call("co.read", {"uri": "v://x"})).result["found"] == "default local co.read x"
 
 
+@pytest.mark.req("V9")
 async def test_what_is_fetched_over_http_is_json_text_or_bytes_and_bounded(sqlite_url: str) -> None:
     bounds = Bounds(max_bytes=20, timeout_seconds=20)
     settings = {"http": ResolverSettings(allow=("127.0.0.1",), bounds=bounds)}
@@ -109,6 +111,7 @@ async def test_what_is_fetched_over_http_is_json_text_or_bytes_and_bounded(sqlit
             assert "the answer was 302" in await told(perdure, place)
 
 
+@pytest.mark.req("V9")
 async def test_an_address_inside_the_network_is_refused_unless_it_is_allowed(sqlite_url: str) -> None:
     settings = {"http": ResolverSettings(), "https": ResolverSettings()}
     async with opened(sqlite_url, resolvers=settings) as perdure, served(answer("text/plain", b"x")) as place:
@@ -117,6 +120,7 @@ async def test_an_address_inside_the_network_is_refused_unless_it_is_allowed(sql
         assert "where machines keep credentials" in await told(perdure, "https://169.254.169.254/latest")
 
 
+@pytest.mark.req("V9")
 async def test_a_reference_that_takes_too_long_or_is_for_other_verbs_says_so(sqlite_url: str) -> None:
     async def never(wanted: Wanted) -> None:
         await asyncio.Event().wait()
@@ -139,6 +143,7 @@ def test_resolvers_are_read_from_the_configuration_and_mistakes_are_told(tmp_pat
         load_config(file)
 
 
+@pytest.mark.req("V9")
 async def test_a_sandbox_of_a_project_resolves_what_the_project_resolves(tmp_path: Path) -> None:
     (tmp_path / "verbs.yaml").write_text(VERBS)
     file = tmp_path / "perdure.yaml"
@@ -147,6 +152,7 @@ async def test_a_sandbox_of_a_project_resolves_what_the_project_resolves(tmp_pat
         assert "it leads to 127.0.0.1, which is not on the public internet" in await told(sandbox, "https://127.0.0.1/")
 
 
+@pytest.mark.req("V9")
 async def test_a_function_outside_the_listed_packages_is_refused_at_the_start(sqlite_url: str) -> None:
     with pytest.raises(StoreSettingError, match="is not below a package listed under handlers"):
         async with opened(sqlite_url, resolvers={"vault": ResolverSettings("os.system")}):

@@ -16,8 +16,6 @@ from perdure.errors import ModelError
 from tests.bpmn.xml.fixtures import CLOSING, FOLDER, OPENING, codes_of, in_process, problems_of
 from tests.depth import sampled
 
-pytestmark = pytest.mark.req("V10")
-
 LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10 if n else "ha"}">' for n in range(10))
 VALID = in_process(
     '<d:startEvent id="s"/><d:sequenceFlow id="f" sourceRef="s" targetRef="t"/><d:serviceTask id="t" name="é"/>'

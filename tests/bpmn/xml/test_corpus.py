@@ -15,7 +15,6 @@ def models() -> dict[str, Model]:
     return {path.name: read_model(path.read_bytes(), path.name) for path in corpus()}
 
 
-@pytest.mark.req("V10")
 def test_every_model_of_the_corpus_is_read_and_executable(models: dict[str, Model]) -> None:
     assert len(models) >= 98
     for model in models.values():
@@ -23,7 +22,6 @@ def test_every_model_of_the_corpus_is_read_and_executable(models: dict[str, Mode
         assert model.definitions.executable() == model.definitions.processes
 
 
-@pytest.mark.req("V10")
 def test_every_model_of_the_corpus_is_the_same_after_being_written(models: dict[str, Model]) -> None:
     for name, model in models.items():
         again = read_model(write_model(model))

@@ -24,8 +24,6 @@ from perdure.bpmn.model import (
 from perdure.bpmn.xml import read_model, write_model
 from tests.bpmn.xml.fixtures import fixture, in_process, problems_of
 
-pytestmark = pytest.mark.req("V10")
-
 
 def node(id: str, file: str = "onboarding") -> Node:
     processes = fixture(file).definitions.processes

@@ -35,9 +35,6 @@ from perdure.bpmn.model import (
 from perdure.bpmn.xml import read_model, write_model
 from tests.bpmn.xml.fixtures import CLOSING, OPENING, fixture, in_process
 
-pytestmark = pytest.mark.req("V10")
-
-
 BLANKS = in_process(
     '<d:startEvent id="{open}s{close}"><d:outgoing>{open}f{close}</d:outgoing></d:startEvent>'
     '<d:exclusiveGateway id="x{close}" default="{open}g"><d:incoming>f</d:incoming></d:exclusiveGateway>'
@@ -366,7 +363,6 @@ LANES = (
 )
 
 
-@pytest.mark.req("V10")
 def test_data_in_a_lane_is_passed_over_and_a_node_in_two_lanes_remarked() -> None:
     twice = "<d:flowNodeRef>a</d:flowNodeRef>"
     model = read_model(in_process(LANES.format(twice, "")))
@@ -378,7 +374,6 @@ def test_data_in_a_lane_is_passed_over_and_a_node_in_two_lanes_remarked() -> Non
     assert [each.code for each in read_model(in_process(LANES.format("", other_set))).remarks] == ["BPM009"]
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("is_executable", ["true", "false"])
 def test_a_node_of_another_process_in_a_lane_is_remarked_and_stays_listed(is_executable: str) -> None:
     lanes = (
@@ -395,7 +390,6 @@ def test_a_node_of_another_process_in_a_lane_is_remarked_and_stays_listed(is_exe
     assert [each.severity for each in lint(model, profile="open") if each.code == "BPM010"] == ["warning"]
 
 
-@pytest.mark.req("V10")
 def test_a_gateway_whose_flows_go_against_its_direction_is_remarked() -> None:
     flows = "".join(
         f'<d:sequenceFlow id="{a}{b}" sourceRef="{a}" targetRef="{b}" />' for a, b in ("ga", "gb", "ah", "bh")

@@ -9,8 +9,6 @@ from perdure.bpmn.xml import read_limits, read_model, write_model
 from perdure.errors import ModelError
 from tests.bpmn.xml.fixtures import CLOSING, OPENING, codes_of, in_process, problems_of
 
-pytestmark = pytest.mark.req("V10")
-
 TASKS = '<d:task id="a" /><d:task id="b" />'
 ZEEBE = 'xmlns:z="http://camunda.org/schema/zeebe/1.0"'
 

@@ -21,7 +21,6 @@ from tests.bpmn.xml.fixtures import CLOSING, FIXTURES, OPENING, fixture, in_proc
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
-@pytest.mark.req("V10")
 @settings(deadline=None, max_examples=60, suppress_health_check=QUIET)
 @given(models())
 def test_a_model_that_is_written_reads_back_as_the_same(model: Model) -> None:
@@ -33,7 +32,6 @@ def test_a_model_that_is_written_reads_back_as_the_same(model: Model) -> None:
         assert write_model(again) == text
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("name", FIXTURES)
 def test_a_file_that_is_read_and_written_reads_back_as_the_same(name: str) -> None:
     model = fixture(name)
@@ -42,7 +40,6 @@ def test_a_file_that_is_read_and_written_reads_back_as_the_same(name: str) -> No
     assert again.diagram == (model.diagram or lay_out(model.definitions))
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(
     "inner",
     [
@@ -87,7 +84,6 @@ DRAWN = """
 """
 
 
-@pytest.mark.req("V10")
 def test_what_is_said_of_pools_lanes_data_and_messages_and_how_data_is_joined_is_kept_with_the_drawing() -> None:
     model = read_model(OPENING + DRAWN.format(about=WORDS) + CLOSING)
     again = read_model(write_model(model))
@@ -101,7 +97,6 @@ def test_what_is_said_of_pools_lanes_data_and_messages_and_how_data_is_joined_is
     assert own.edges == again.diagram.edges
 
 
-@pytest.mark.req("V10")
 def test_what_is_said_of_pools_lanes_data_and_messages_is_kept_without_a_drawing() -> None:
     undrawn = DRAWN.partition("<i:BPMNDiagram")[0]
     model = read_model(OPENING + undrawn.format(about=WORDS) + CLOSING)
@@ -118,7 +113,6 @@ def test_what_is_said_of_pools_lanes_data_and_messages_is_kept_without_a_drawing
     assert [each.element for each in lint(model, profile="open") if each.code == "BPM128"] == ["p"]
 
 
-@pytest.mark.req("V10")
 def test_what_is_said_of_lanes_and_messages_changes_no_content_and_its_absence_no_drawing() -> None:
     without, told = (read_model(OPENING + DRAWN.format(about=said) + CLOSING) for said in ("", WORDS))
     assert content_hash(without.definitions, "p") == content_hash(told.definitions, "p")

@@ -17,7 +17,6 @@ from perdure.bpmn.xml.value_text import (
 from tests.bpmn.strategies import cardinalities, values
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(
     ("text", "value"),
     [

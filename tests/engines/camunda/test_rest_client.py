@@ -106,7 +106,6 @@ async def test_a_lost_race_and_a_wrong_state_are_no_failures_to_try_again() -> N
         assert len(served.asked) == 1
 
 
-@pytest.mark.req("V27")
 async def test_a_404_after_an_attempt_without_an_answer_says_that_it_was_sent_before() -> None:
     async with answering((503, {}), (404, problem("NOT_FOUND"))) as (client, _, _):
         with pytest.raises(Gone) as gone:

@@ -74,6 +74,38 @@ async def test_the_envelope_says_its_schema_its_last_writer_its_last_twenty_chan
         assert [each.event for each in stream].count("StepCompleted") == TURNS, "the stream it names has all"
 
 
+OPEN = """
+- {name: d.note, execution: {kind: sync, effects: none}}
+- name: d.open
+  input_schema: {properties: {numbers: {type: array}, string: {type: string}, literals: {type: array}}}
+  execution: {kind: durable, process: opening, sub_verbs: [d.note]}
+"""
+RFC = {
+    "numbers": [333333333.33333329, 1e30, 4.50, 2e-3, 0.000000000000000000000000001],
+    "string": "\u20ac$\u000f\u000aA'\u0042\u0022\u005c\\\"/",
+    "literals": [None, True, False],
+}
+PRINTED = (
+    '"data":{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],'
+    '"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"'
+)
+
+
+@pytest.mark.both_stores
+@pytest.mark.req("V7")
+@pytest.mark.parametrize("order", [1, -1])
+async def test_the_document_of_rfc_8785_is_carried_in_the_bytes_that_the_rfc_prints(store_url: str, order: int) -> None:
+    async def note(call: Call) -> dict[str, Any]:
+        return {}
+
+    async with carried(store_url, OPEN, MODEL, {"d.note": note}) as sandbox:
+        call = await settled(sandbox, "d.open", dict([*RFC.items()][::order]))
+        document = json.loads(await export_document(sandbox, call.id, {}))
+        (chain,) = [each for each in document["chains"] if each["kind"] == "instance"]
+        packed = b64decode(chain["payloads"][0]["data"])
+        assert PRINTED in packed.decode()
+
+
 @pytest.mark.both_stores
 @pytest.mark.req("V6")
 async def test_an_engine_is_given_the_sealed_data_its_hash_and_declared_flags_and_nothing_else(store_url: str) -> None:

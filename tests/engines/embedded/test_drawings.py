@@ -38,7 +38,6 @@ def places_of(model: Model) -> dict[str, Bounds]:
     return {shape.element: shape.bounds for shape in model.diagram.shapes}
 
 
-@pytest.mark.req("V10")
 async def test_an_instance_is_drawn_where_its_version_was_drawn(store_url: str) -> None:
     model = drawn(PLAIN, 1_000)
     async with opened(store_url) as world:
@@ -51,7 +50,6 @@ async def test_an_instance_is_drawn_where_its_version_was_drawn(store_url: str) 
         assert places_of(read_model(view.xml.encode(), "p.bpmn")) == places_of(model)
 
 
-@pytest.mark.req("V10")
 async def test_another_drawing_of_the_same_content_is_the_same_version_drawn_anew(store_url: str) -> None:
     first, second = drawn(PLAIN, 1_000), drawn(PLAIN, 2_000)
     async with opened(store_url) as world:
@@ -78,7 +76,6 @@ async def notes(world: World) -> Any:
     return diagram.notes if diagram else None
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("is_retired", [False, True])
 async def test_notes_without_a_drawing_replace_no_drawing(is_retired: bool, store_url: str) -> None:
     model = drawn(noted(""), 1_000)
@@ -92,7 +89,6 @@ async def test_notes_without_a_drawing_replace_no_drawing(is_retired: bool, stor
         assert await places(world, begun) == places_of(model)
 
 
-@pytest.mark.req("V10")
 async def test_notes_without_a_drawing_are_kept_until_others_or_a_drawing_come(store_url: str) -> None:
     async with opened(store_url) as world:
         for text in ("Who packs.", "Who sends."):
@@ -104,7 +100,6 @@ async def test_notes_without_a_drawing_are_kept_until_others_or_a_drawing_come(s
         assert await places(world, begun) == places_of(model)
 
 
-@pytest.mark.req("V10")
 async def test_a_version_brought_back_is_drawn_as_it_was_brought_back() -> None:
     async with opened() as world:
         await world.deploy(drawn(PLAIN, 1_000))
@@ -114,7 +109,6 @@ async def test_a_version_brought_back_is_drawn_as_it_was_brought_back() -> None:
         assert await places(world, begun) == places_of(drawn(PLAIN, 2_000))
 
 
-@pytest.mark.req("V10")
 async def test_a_process_without_a_drawing_is_laid_out_when_it_is_shown() -> None:
     async with opened() as world:
         await world.deploy(PLAIN)
@@ -124,7 +118,6 @@ async def test_a_process_without_a_drawing_is_laid_out_when_it_is_shown() -> Non
         assert places_of(read_model(view.xml.encode(), "p.bpmn")) == places_of(drawn(PLAIN, 0))
 
 
-@pytest.mark.req("V10")
 async def test_of_a_file_with_two_pools_each_process_keeps_its_own_part_of_the_drawing() -> None:
     other = line("q", service("b", "t.two"), user("look")).definitions.processes[0]
     renamed = replace(

@@ -40,9 +40,7 @@ async def instance_of(world: World, call: str) -> object:
     return found[0]
 
 
-@pytest.mark.req("V17")
 @pytest.mark.req("V24")
-@pytest.mark.req("V25")
 async def test_a_call_ends_with_what_its_process_made_of_its_arguments(store_url: str) -> None:
     async with opened(store_url) as world:
         await world.deploy(CARRIED)
@@ -242,9 +240,10 @@ async def test_the_worker_refuses_what_the_verb_does_not_list_and_what_is_durabl
     loose = line("p", service("a", "t.long"))
     async with opened() as world:
         await world.deploy(loose)
-        stuck = await world.start("p")
-        incident = stuck.state.nodes[world.node(stuck, "a")].incident
-        assert incident is not None and "durable" in incident.text
+        stuck = await world.sandbox.instances.get(world.letters(await world.start("p")))
+        (incident,) = stuck.incidents
+        assert incident.element == "a" and "durable" in incident.text
+        assert await world.sandbox.parked() == [], "what is durable was not begun"
 
 
 @pytest.mark.req("V8")

@@ -65,7 +65,6 @@ async def test_what_a_handler_makes_of_its_result_afterwards_reaches_nothing(sto
     assert await results_of(store_url, late) == [(1, {})] * COUNT
 
 
-@pytest.mark.req("V6")
 async def test_flags_are_those_that_were_checked(store_url: str) -> None:
     flags: dict[str, Any] = {}
 

@@ -33,15 +33,16 @@ from tests.engines.embedded.process_models import (
 async def test_a_cancelled_instance_is_over_and_what_it_did_stays_done(store_url: str) -> None:
     async with opened(store_url) as world:
         await world.deploy(line("p", service("a", "t.one"), user("review"), service("b", "t.two")))
-        begun = await world.start("p")
-        await world.engine.cancel(begun.id, ORIGIN, reason="enough")
-        ended = await world.now(begun)
-        assert (ended.state.status, await world.data(ended)) == ("cancelled", {"t_one": 1})
-        entries = await world.entries(ended)
-        assert entries.index("CancelRequested") < entries.index("InstanceEnded")
-        assert ended.rows.parked == ended.rows.timers == ended.rows.jobs == ()
-        again = await world.engine.cancel(begun.id, ORIGIN)
-        assert again.version == ended.version
+        id = world.letters(await world.start("p"))
+        await world.sandbox.instances.cancel(id, "enough")
+        await world.sandbox.run_until_idle()
+        ended = await world.sandbox.instances.get(id)
+        assert (ended.state, ended.data, ended.tokens, ended.waits) == ("cancelled", {"t_one": 1}, [], [])
+        told = [each.entry async for each in world.sandbox.instances.events(id)]
+        assert told.index("CancelRequested") < told.index("InstanceEnded")
+        assert await world.sandbox.tasks.list() == []
+        await world.sandbox.instances.cancel(id)
+        assert [each.entry async for each in world.sandbox.instances.events(id)] == told, "twice is once"
 
 
 @pytest.mark.req("O12")

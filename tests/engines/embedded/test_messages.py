@@ -19,7 +19,6 @@ from tests.engines.embedded.message_world import ORIGIN, Desk, desks
 pytestmark = pytest.mark.both_stores
 
 
-@pytest.mark.req("V19")
 async def test_a_message_ends_the_wait_of_its_name_and_key(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         one, other = await desk.begin("one", "case-1"), await desk.begin("one", "case-2")
@@ -28,7 +27,6 @@ async def test_a_message_ends_the_wait_of_its_name_and_key(store_url: str) -> No
         assert await desk.store.payload(one, (await desk.state(one)).head) == b'{"page":1}'
 
 
-@pytest.mark.req("V19")
 async def test_a_message_delivered_twice_counts_once(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         id = await desk.begin("again")
@@ -41,7 +39,6 @@ async def test_a_message_delivered_twice_counts_once(store_url: str) -> None:
         assert (receipt.outcome, receipt.instances, receipt.reason) == ("duplicate", (id,), "correlated")
 
 
-@pytest.mark.req("V19")
 async def test_without_an_id_every_sending_is_another_message(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         id = await desk.begin("again")
@@ -49,7 +46,6 @@ async def test_without_an_id_every_sending_is_another_message(store_url: str) ->
         assert await desk.status(id) == "completed"
 
 
-@pytest.mark.req("V19")
 async def test_two_processes_publishing_one_message_at_once_end_one_wait(store_url: str) -> None:
     async with desks(store_url, 2) as (first, second):
         for number in range(10):
@@ -62,7 +58,6 @@ async def test_two_processes_publishing_one_message_at_once_end_one_wait(store_u
             assert await second.status(id) == "active"
 
 
-@pytest.mark.req("V19")
 async def test_two_processes_keeping_one_message_at_once_keep_it_once(store_url: str) -> None:
     async with desks(store_url, 2) as (first, second):
         outcomes = await asyncio.gather(*(desk.publish("m", 60) for desk in (first, second, first)))
@@ -72,7 +67,6 @@ async def test_two_processes_keeping_one_message_at_once_keep_it_once(store_url:
         assert len((await second.state(id)).watches) == 1
 
 
-@pytest.mark.req("V19")
 async def test_a_message_that_comes_before_its_wait_is_kept_for_it(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         assert await desk.publish("m", 60, page=1) == "buffered"
@@ -84,7 +78,6 @@ async def test_a_message_that_comes_before_its_wait_is_kept_for_it(store_url: st
         assert await desk.dead() == {}
 
 
-@pytest.mark.req("V19")
 async def test_kept_messages_are_taken_oldest_first(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         for page in (1, 2, 3):
@@ -96,7 +89,6 @@ async def test_kept_messages_are_taken_oldest_first(store_url: str) -> None:
         assert await desk.status(other) == "completed"
 
 
-@pytest.mark.req("V19")
 @pytest.mark.parametrize("order", [("documents", "withdrawn"), ("withdrawn", "documents")])
 @pytest.mark.parametrize("is_left", [False, True], ids=["at once", "by the sweep"])
 async def test_of_several_waits_the_one_whose_message_was_kept_first_ends(
@@ -111,7 +103,6 @@ async def test_of_several_waits_the_one_whose_message_was_kept_first_ends(
         assert [len(each) for each in kept] == [0, 1]
 
 
-@pytest.mark.req("V19")
 @pytest.mark.parametrize("is_left", [False, True], ids=["at once", "by the sweep"])
 async def test_what_comes_after_the_message_that_ends_all_waits_stays_kept(store_url: str, is_left: bool) -> None:
     async with desks(store_url) as (desk,):
@@ -123,7 +114,6 @@ async def test_what_comes_after_the_message_that_ends_all_waits_stays_kept(store
         assert [each.message_id for each in kept] == ["2"]
 
 
-@pytest.mark.req("V19")
 async def test_an_older_message_on_a_later_page_of_the_sweep_still_ends_the_race(
     store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,7 +144,6 @@ async def _nothing(*_: object) -> list[str]:
     return []
 
 
-@pytest.mark.req("V19")
 async def test_a_wait_that_stays_takes_every_kept_message(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         for page in range(3):
@@ -164,7 +153,6 @@ async def test_a_wait_that_stays_takes_every_kept_message(store_url: str) -> Non
         assert await desk.store.buffered_messages("tenant", "documents", "case-1", desk.clock.now()) == []
 
 
-@pytest.mark.req("V19")
 async def test_a_message_whose_time_is_over_is_never_correlated(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         await desk.publish("m", 60)
@@ -179,7 +167,6 @@ async def test_a_message_whose_time_is_over_is_never_correlated(store_url: str) 
         assert await desk.status(id) == "active"
 
 
-@pytest.mark.req("V19")
 async def test_a_message_sent_again_after_its_time_is_over_is_delivered_if_someone_waits(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         await desk.publish("m", 60)
@@ -190,7 +177,6 @@ async def test_a_message_sent_again_after_its_time_is_over_is_delivered_if_someo
         assert (await desk.dead(), await desk.publish("m")) == ({}, "duplicate")
 
 
-@pytest.mark.req("V19")
 async def test_a_message_nobody_waits_for_is_a_dead_letter_and_told(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         assert await desk.publish("m") == "no_subscription"
@@ -202,7 +188,6 @@ async def test_a_message_nobody_waits_for_is_a_dead_letter_and_told(store_url: s
         assert await desk.dead() == {}
 
 
-@pytest.mark.req("V19")
 async def test_a_message_two_instances_wait_for_is_given_to_neither(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         ids = [await desk.begin("one") for _ in range(2)]
@@ -218,7 +203,6 @@ async def test_a_message_two_instances_wait_for_is_given_to_neither(store_url: s
             await desk.messages.replay("m", ORIGIN)
 
 
-@pytest.mark.req("V19")
 async def test_of_several_waits_of_one_instance_the_oldest_ends(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         id = await desk.begin("two")
@@ -229,7 +213,6 @@ async def test_of_several_waits_of_one_instance_the_oldest_ends(store_url: str) 
         assert await desk.status(id) == "completed"
 
 
-@pytest.mark.req("V19")
 async def test_messages_sent_together_to_one_instance_each_end_a_wait_or_are_kept(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         id = await desk.begin("two")
@@ -239,7 +222,6 @@ async def test_messages_sent_together_to_one_instance_each_end_a_wait_or_are_kep
         assert len(await desk.store.buffered_messages("tenant", "documents", "case-1", desk.clock.now())) == 3
 
 
-@pytest.mark.req("V19", "V31")
 async def test_the_key_of_another_tenant_is_another_key(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         id, stranger = await desk.begin("one"), Origin("stranger", "someone")
@@ -250,7 +232,6 @@ async def test_the_key_of_another_tenant_is_another_key(store_url: str) -> None:
         assert (await desk.dead(), await desk.dead("stranger")) == ({}, {})
 
 
-@pytest.mark.req("V19")
 async def test_a_synchronous_correlation_waits_for_nobody_and_is_a_dead_letter(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         receipt = await desk.messages.correlate("documents", "case-1", ORIGIN, message_id="m")
@@ -262,7 +243,6 @@ async def test_a_synchronous_correlation_waits_for_nobody_and_is_a_dead_letter(s
         assert (await desk.messages.correlate("documents", "case-1", ORIGIN, message_id="m")).outcome == "duplicate"
 
 
-@pytest.mark.req("V19")
 async def test_a_message_is_known_by_its_name_and_key_and_id_together(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         assert await desk.publish("m", 60) == "buffered"
@@ -277,7 +257,6 @@ async def test_a_message_is_known_by_its_name_and_key_and_id_together(store_url:
         assert await desk.status(other) == "completed"
 
 
-@pytest.mark.req("V19")
 async def test_one_id_under_several_keys_leaves_a_dead_letter_for_each(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         outcomes = [await desk.publish("m", case=case) for case in ("case-1", "case-2", "case-2", "case-3")]
@@ -288,7 +267,6 @@ async def test_one_id_under_several_keys_leaves_a_dead_letter_for_each(store_url
         assert (await desk.status(id), len(await desk.dead())) == ("completed", 2)
 
 
-@pytest.mark.req("V19")
 async def test_one_id_sent_under_two_keys_at_once_by_two_processes_is_two_messages(store_url: str) -> None:
     async with desks(store_url, 2) as (first, second):
         one, other = await first.begin("again", "case-1"), await first.begin("again", "case-2")
@@ -299,7 +277,6 @@ async def test_one_id_sent_under_two_keys_at_once_by_two_processes_is_two_messag
         assert (await first.status(one), await first.status(other)) == ("active", "active")
 
 
-@pytest.mark.req("V19")
 async def test_what_was_delivered_by_hand_under_a_corrected_key_is_not_taken_again(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         id = await desk.begin("again", "case-2")
@@ -309,7 +286,6 @@ async def test_what_was_delivered_by_hand_under_a_corrected_key_is_not_taken_aga
         assert await desk.status(id) == "active"
 
 
-@pytest.mark.req("V19")
 async def test_what_the_sender_has_corrected_is_not_delivered_by_hand_as_well(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         id = await desk.begin("again", "case-2")
@@ -320,7 +296,6 @@ async def test_what_the_sender_has_corrected_is_not_delivered_by_hand_as_well(st
         assert (await desk.status(id), list(await desk.dead())) == ("active", ["m"])
 
 
-@pytest.mark.req("V19")
 async def test_what_started_a_process_by_hand_under_a_corrected_key_starts_no_second_one(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         await desk.messages.publish("order", "case-1", ORIGIN, message_id="m")
@@ -330,7 +305,6 @@ async def test_what_started_a_process_by_hand_under_a_corrected_key_starts_no_se
         assert len(await desk.instances()) == 1
 
 
-@pytest.mark.req("V19")
 async def test_of_two_people_who_correct_a_dead_letter_differently_one_does(store_url: str) -> None:
     async with desks(store_url, 2) as (first, second):
         ids = [await first.begin("one", case) for case in ("case-2", "case-3")]
@@ -344,7 +318,6 @@ async def test_of_two_people_who_correct_a_dead_letter_differently_one_does(stor
         assert await first.dead() == {}
 
 
-@pytest.mark.req("V19")
 async def test_a_key_under_which_nobody_waits_leaves_a_dead_letter_as_it_is(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         id = await desk.begin("one", "case-2")
@@ -357,7 +330,6 @@ async def test_a_key_under_which_nobody_waits_leaves_a_dead_letter_as_it_is(stor
         assert (await desk.messages.replay("m", ORIGIN, key="case-2", instance=id)).outcome == "correlated"
 
 
-@pytest.mark.req("V19")
 async def test_what_does_not_fit_is_refused_at_the_door_and_when_it_was_kept_a_dead_letter(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         await desk.publish("kept", 60, bad=1)
@@ -369,7 +341,6 @@ async def test_what_does_not_fit_is_refused_at_the_door_and_when_it_was_kept_a_d
         assert await desk.publish("m", good=1) == "correlated", "nothing was recorded of the refused one"
 
 
-@pytest.mark.req("V19")
 @pytest.mark.parametrize(
     ("key", "message_id", "ttl"), [("\0", "m", 0), ("k", f"{NOTICE}x", 0), ("k", "m", -1), ("k", "m", float("inf"))]
 )
@@ -380,7 +351,6 @@ async def test_what_could_not_be_kept_is_refused(sqlite_url: str, key: str, mess
         assert await desk.dead() == {}
 
 
-@pytest.mark.req("V19")
 async def test_a_message_starts_one_instance_of_every_process_that_waits_for_it(store_url: str) -> None:
     async with desks(store_url, 2) as (desk, other):
         for process in ("p1", "p2"):
@@ -395,7 +365,6 @@ async def test_a_message_starts_one_instance_of_every_process_that_waits_for_it(
         assert len(await desk.instances()) == 4
 
 
-@pytest.mark.req("V19")
 async def test_who_waits_is_served_before_a_process_starts(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         id = await desk.begin("one")
@@ -404,7 +373,6 @@ async def test_who_waits_is_served_before_a_process_starts(store_url: str) -> No
         assert await desk.instances() == [id]
 
 
-@pytest.mark.req("V19")
 async def test_a_start_that_is_refused_leaves_a_dead_letter_that_starts_once_mended(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         await desk.begun_by("p", "order")
@@ -417,7 +385,6 @@ async def test_a_start_that_is_refused_leaves_a_dead_letter_that_starts_once_men
         assert len(await desk.instances()) == 1
 
 
-@pytest.mark.req("V19")
 async def test_a_paused_instance_gets_what_was_kept_for_it_when_it_goes_on(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         id = await desk.begin("one")
@@ -427,7 +394,6 @@ async def test_a_paused_instance_gets_what_was_kept_for_it_when_it_goes_on(store
         assert await desk.status(id) == "completed"
 
 
-@pytest.mark.req("V19")
 async def test_a_dead_letter_is_delivered_by_hand_under_a_corrected_key(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         id = await desk.begin("one", "case-2")
@@ -440,7 +406,6 @@ async def test_a_dead_letter_is_delivered_by_hand_under_a_corrected_key(store_ur
         assert (await desk.status(id), await desk.dead()) == ("completed", {})
 
 
-@pytest.mark.req("V19")
 async def test_two_people_delivering_one_dead_letter_deliver_it_once(store_url: str) -> None:
     async with desks(store_url, 2) as (first, second):
         await first.publish("m")
@@ -453,7 +418,6 @@ async def test_two_people_delivering_one_dead_letter_deliver_it_once(store_url: 
         assert await second.status(id) == "active"
 
 
-@pytest.mark.req("V19")
 async def test_waits_and_messages_of_two_processes_always_meet(store_url: str) -> None:
     async with desks(store_url, 2) as (first, second):
         for number in range(15):
@@ -464,7 +428,6 @@ async def test_waits_and_messages_of_two_processes_always_meet(store_url: str) -
         assert await first.dead() == {}
 
 
-@pytest.mark.req("V19")
 async def test_a_message_whose_time_ends_while_it_is_being_delivered_is_not(
     store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -483,7 +446,6 @@ async def test_a_message_whose_time_ends_while_it_is_being_delivered_is_not(
         assert await desk.messages.sweep() == 1
 
 
-@pytest.mark.req("V19")
 async def test_a_wait_that_opens_while_a_message_is_being_kept_meets_it(
     store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,7 +113,6 @@ def test_a_handler_that_changes_its_result_later_changes_nothing_of_the_payload(
     assert digest(whole(known, stored)) == head
 
 
-@pytest.mark.req("V33")
 def test_what_another_branch_wrote_since_the_base_is_neither_lost_nor_overwritten() -> None:
     payloads, first = started({"n": 1, "inner": {"a": 1}})
     base = payloads.held(INSTANCE, first)
@@ -131,7 +130,6 @@ branches = st.tuples(st.dictionaries(names, bushes), st.sampled_from([(), ("a", 
 
 @given(st.dictionaries(names, bushes), st.lists(branches, min_size=2, max_size=3))
 @settings(deadline=None, max_examples=300)
-@pytest.mark.req("V33")
 def test_the_order_in_which_branches_finish_shows_nowhere_in_data(first: dict[str, Any], patches: list[Any]) -> None:
     ends = set()
     for order in itertools.permutations(patches):
@@ -146,7 +144,6 @@ def test_the_order_in_which_branches_finish_shows_nowhere_in_data(first: dict[st
     assert len(ends) == 1
 
 
-@pytest.mark.req("V33")
 def test_results_without_data_change_nothing_wherever_they_belong() -> None:
     payloads, first = started({"n": 1})
     base = payloads.held(INSTANCE, first)

@@ -40,6 +40,7 @@ def test_a_name_that_nothing_is_known_by_is_used_only_when_somebody_says_so() ->
     assert other.session.draft.answers["client"].value == "Somebody Ltd"
 
 
+@pytest.mark.req("V4")
 @pytest.mark.req("V28")
 def test_defaults_enums_and_wrong_answers() -> None:
     talk = Talk()
