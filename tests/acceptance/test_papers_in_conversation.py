@@ -98,6 +98,7 @@ def test_a_document_is_waived_and_replaced_and_its_request_is_shown_by_commands(
     assert shell.run("documents", "waive", "passport", *why, code=7).error.startswith("✗ Expected to")
     waived = shell.json("documents", "waive", "passport", *why, "--request", key, *OFFICER)
     assert (waived["status"], waived["versions"][0]["source"]) == ("verified", "waiver")
+    assert "waiver" in shell.run("documents", "show", waived["id"]).out
 
     first, second = (
         shell.json("documents", "create", "extract", "--subject", "nordlys", "--data", f'{{"number": "{number}"}}')

@@ -222,3 +222,24 @@ async def test_a_renewal_is_tried_until_the_store_answers(store_url: str, monkey
             await asyncio.sleep(0)
             both.clock.move_to(both.clock.now() + 1_000_000)
         assert runtime.lease.number != lost
+
+
+async def test_a_commit_that_waits_for_a_new_lease_is_answered_when_the_process_stops(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with pair(store_url, load_text(DEFINITIONS), handlers(Slow())) as both:
+        store = both.first.runtime.store
+        renewing = asyncio.Event()
+
+        async def endless(lost: FencedError) -> None:
+            renewing.set()
+            await asyncio.Event().wait()
+
+        monkeypatch.setattr(store, "renew", endless)
+        await both.lapse()
+        unit = Unit("default", None, attachments=[Attachments(settles=("default", "m"))])
+        commit = asyncio.ensure_future(store.commit(unit))
+        await renewing.wait()
+        await store.end_renewals()
+        with pytest.raises(FencedError):
+            await commit

@@ -401,6 +401,7 @@ class Runtime:
         await self.request_answers.drain()
         await self.lifecycle_upkeep.drain()
         await self.kernel.drain()
+        await self.store.end_renewals()
         await self.conductor.finish_jobs(0)
         if self._announcing is not None:
             await asyncio.gather(self._announcing, return_exceptions=True)

@@ -93,10 +93,20 @@ class Store(Erasure):
     ) -> None:
         try:
             await renew(lost)
+        except asyncio.CancelledError:
+            told(lost)
+            raise
         except Exception as error:
             told(error)
         else:
             self._submit_message(unit, told)
+
+    async def end_renewals(self) -> None:
+        """Tell whoever still waits for a new lease that there will be none: the process is about to stop."""
+        renewing = list(self._renewing)
+        for each in renewing:
+            each.cancel()
+        await asyncio.gather(*renewing, return_exceptions=True)
 
     def submit(self, unit: Unit, told: Told) -> None:
         if unit.kind != INSTANCE and unit.id is not None:

@@ -17,7 +17,14 @@ from perdure.surfaces.cli.project_context import load_project, make_store, open_
 from perdure.surfaces.cli.remote_server import server_of
 
 if TYPE_CHECKING:
-    from perdure.app.documents.views import BlobView, DocumentItem, DocumentTypeView, DocumentView, ReasonView
+    from perdure.app.documents.views import (
+        BlobView,
+        DocumentItem,
+        DocumentTypeView,
+        DocumentView,
+        ReasonView,
+        VersionView,
+    )  # fmt: skip
 
 DocumentId = Annotated[str, typer.Argument(metavar="ID", help="The document's id.", show_default=False)]
 VersionOption = Annotated[int, typer.Option("--version", metavar="N", help="The version that was looked at.")]
@@ -293,13 +300,19 @@ def _picture(view: DocumentView) -> object:
 
     rows = [
         (Text(str(each.number)), Text(each.status, _style(each.status)), Text(each.received_by),
-         Text(each.blob.media_type if each.blob is not None else "data"), Text(each.valid_to or ""),
+         Text(_content_kind(each)), Text(each.valid_to or ""),
          Text(each.reason.code if each.reason is not None else ""))
         for each in view.versions
     ]  # fmt: skip
     title = f"{view.type} {view.id} about {view.subject or 'nobody'}: {view.status}"
     columns = ("version", "status", "handed in by", "content", "valid to", "reason")
     return table(title, columns, rows, f"{title}. It has no version yet.", lesser=("valid to",))
+
+
+def _content_kind(version: VersionView) -> str:
+    if version.source == "waiver":
+        return "waiver"
+    return version.blob.media_type if version.blob is not None else "data"
 
 
 def _types(found: list[DocumentTypeView]) -> object:

@@ -64,13 +64,13 @@ def verify(
 
 
 def _written(report: ScaffoldReport) -> str:
-    says = "would write" if report.is_plan else "wrote"
+    says = "Would change" if report.is_plan else "Changed"
     fates = {fate: sum(file.fate == fate for file in report.files) for fate in ("new", "rewritten", "removed")}
     count = ", ".join(f"{count} {fate}" for fate, count in fates.items() if count) or "nothing"
     lines = [f"{report.workflow_type}: {_CHANGES[report.change]}."]
     lines += [f"  added behind a marker: {node}" for node in report.added]
     lines += [f"  {file.fate:<9} {file.path}" for file in report.files if file.fate not in ("unchanged", "kept")]
-    lines.append(f"{says.capitalize()} {count} in {report.out}; what you own stays as it is.")
+    lines.append(f"{says} in {report.out}: {count}; what you own stays as it is.")
     return "\n".join(lines)
 
 
