@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import asdict, replace
 
-from perdure import Perdure
+from perdure import Agent, Perdure
 from perdure.errors import Transient
 from perdure.testing import Sandbox
 from perdure.verbs import Call, Catalogue, HandlerRegistry, Result, Verb, load_text
@@ -110,7 +110,9 @@ def _told(made: Produced | Failed) -> Any:
 ROADS = """
 - {name: r.once, execution: {kind: sync, effects: none, compensate: r.undo}}
 - {name: r.undo, execution: {kind: sync, effects: none}}
+- {name: r.outside, execution: {kind: sync, effects: external}}
 - {name: r.decide, execution: {kind: sync, effects: none, decision: true}}
+- {name: r.agent, execution: {kind: sync, effects: none, agent: {}}}
 - {name: r.job, execution: {kind: sync, effects: none}}
 - {name: r.intake, execution: {kind: sync, effects: none}}
 - {name: r.ask, execution: {kind: durable}}
@@ -137,18 +139,26 @@ async def test_whatever_asks_for_a_verb_its_handler_is_run_by_the_one_router(sto
 
         return run
 
+    class Judge(Agent):
+        async def decide(self, call: Call) -> Any:
+            ran.append(call.verb)
+            return {}
+
     @asynccontextmanager
     async def attempt(call: Call) -> AsyncIterator[None]:
         routed.append(call.verb)
         yield
 
-    names = ["r.once", "r.undo", "r.decide", "r.job", "r.intake", "r.ask"]
-    handlers = {name: handler(name) for name in names}
+    names = ["r.once", "r.outside", "r.undo", "r.decide", "r.agent", "r.job", "r.intake", "r.ask"]
+    handlers = {name: Judge() if name == "r.agent" else handler(name) for name in names}
     async with Sandbox.open(store_url, definitions=load_text(ROADS), handlers=handlers) as sandbox:
         sandbox.runtime.router.around = attempt
         await sandbox.processes.deploy_all(list(sketches(CARRIED).values()))
-        await sandbox.call("r.once")
-        plan = await sandbox.runbooks.start("(r.once :as @a) (r.decide :after [@a]) (r.carried :as @c) (r.ask)")
+        for called in ("r.once", "r.outside", "r.agent", "r.ask"):
+            await sandbox.call(called)
+        plan = await sandbox.runbooks.start(
+            "(r.once :as @a) (r.decide :after [@a]) (r.carried :as @c) (r.ask) (r.outside) (r.agent)"
+        )
         await sandbox.run_until_idle()
         (task,) = await sandbox.tasks.list()
         await sandbox.tasks.complete(task.key, {})
