@@ -9,8 +9,6 @@ import pytest
 from tests.acceptance.commands import Shell
 from tests.acceptance.test_cli_lint import VERBS, put
 
-pytestmark = pytest.mark.req("V10")
-
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from perdure.app.processes.contracts import contract_of
 from perdure.verbs import load_text
 
@@ -27,7 +25,6 @@ VERBS = """
 """
 
 
-@pytest.mark.req("V10")
 def test_a_contract_says_what_the_durable_verb_and_its_verbs_declare() -> None:
     contract = contract_of(load_text(VERBS), "order")
     assert contract is not None

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import permutations
 from pathlib import Path
 
-import pytest
-
 from perdure.app.processes.project_models import called_first
 from perdure.bpmn.model import CallActivity, Definitions, Model, Process, Scope
 from perdure.bpmn.xml import write_model
@@ -20,14 +18,12 @@ def file_of(folder: Path, name: str, *calls: str) -> Path:
     return path
 
 
-@pytest.mark.req("V10")
 def test_what_is_called_comes_first_whatever_the_order_of_names(tmp_path: Path) -> None:
     a, b, c = file_of(tmp_path, "a", "b", "far"), file_of(tmp_path, "b", "c", "b"), file_of(tmp_path, "c")
     for given in permutations((a, b, c)):
         assert called_first(given) == [c, b, a]
 
 
-@pytest.mark.req("V10")
 def test_files_that_call_each_other_or_cannot_be_read_stay_where_they_are(tmp_path: Path) -> None:
     one, two = file_of(tmp_path, "one", "two"), file_of(tmp_path, "two", "one")
     broken = tmp_path / "broken.bpmn"

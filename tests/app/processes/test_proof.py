@@ -83,12 +83,10 @@ def test_without_a_contract_a_way_that_an_event_cuts_off_warns() -> None:
     assert {(problem.code, problem.severity) for problem in found} == {("SND003", "warning")}
 
 
-@pytest.mark.req("V10")
 def test_nothing_is_held_against_a_proved_process() -> None:
     assert prove_for_deployment(m.Model(definitions=RIGHT), "p", None, "hollow") == []
 
 
-@pytest.mark.req("V10")
 def test_an_undecided_process_is_deployed_with_a_warning() -> None:
     found = prove_for_deployment(m.Model(definitions=interleaved(4)), "p", None, "hollow", Bounds(states=5))
     assert [(problem.code, problem.severity) for problem in found] == [(UNDECIDED, "warning")]
@@ -107,7 +105,6 @@ def test_what_verbs_declare_decides(writes: str, raises: str, codes: list[str], 
     assert [finding.code for finding in verdict.findings] == codes
 
 
-@pytest.mark.req("V10")
 def test_the_command_shows_how_it_goes_wrong(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = project(tmp_path, WRONG)
     (tmp_path / "out").mkdir()
@@ -123,7 +120,6 @@ def test_the_command_shows_how_it_goes_wrong(tmp_path: Path, capfd: pytest.Captu
     assert outcome.passed, outcome.failures
 
 
-@pytest.mark.req("V10")
 def test_the_command_says_that_a_process_is_proved(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         run(["prove", str(project(tmp_path, RIGHT))])

@@ -16,7 +16,6 @@ B = Compare("orch_b", "=", True)
 C = Compare("orch_c", ">", 3)
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(
     ("text", "tree"),
     [

@@ -13,7 +13,6 @@ scalars = st.sampled_from(["", "x", "2", True, False, 0, 1, 2])
 flags = st.dictionaries(st.sampled_from(["orch_x", "orch_y"]), scalars)
 
 
-@pytest.mark.req("V10")
 @settings(deadline=None, max_examples=200)
 @given(flags, scalars)
 def test_unequal_is_always_the_opposite_of_equal(given: dict[str, str | bool | int], literal: str | bool | int) -> None:
@@ -23,7 +22,6 @@ def test_unequal_is_always_the_opposite_of_equal(given: dict[str, str | bool | i
     assert holds(unequal, given) is not holds(Among("orch_x", (literal,)), given)
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(
     ("text", "is_true"),
     [

@@ -10,7 +10,6 @@ from tests.bpmn.proof.cases import CASES, Case
 CASE = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
 
-@pytest.mark.req("V10")
 @CASE
 def test_what_is_wrong_is_found_where_it_is(case: Case) -> None:
     verdict = case.prove(case.wrong)
@@ -21,7 +20,6 @@ def test_what_is_wrong_is_found_where_it_is(case: Case) -> None:
     assert verdict.word == ("refuted" if is_error else "proved")
 
 
-@pytest.mark.req("V10")
 @CASE
 def test_the_same_process_put_right_is_proved(case: Case) -> None:
     verdict = case.prove(case.right)

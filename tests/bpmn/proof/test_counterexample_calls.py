@@ -59,7 +59,6 @@ async def played(model: m.Model, folder: Path) -> tuple[Outcome, str]:
     return await run_scenario(load_scenario(folder / "shown.yaml")), text
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("model", SHOWN.values(), ids=SHOWN.keys())
 async def test_the_called_process_does_what_the_counterexample_needs(model: m.Model, tmp_path: Path) -> None:
     outcome, text = await played(model, tmp_path)
@@ -67,7 +66,6 @@ async def test_the_called_process_does_what_the_counterexample_needs(model: m.Mo
     assert yaml.safe_load(text)["expect"]["state"] == "active"
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("is_elsewhere", [False, True])
 async def test_nothing_is_expected_of_what_the_called_process_cannot_be_seen_to_do(
     is_elsewhere: bool, tmp_path: Path

@@ -39,7 +39,6 @@ async def played(model: m.Definitions, deployed: Deployed, finding: Finding, fol
     return await run_scenario(load_scenario(folder / "shown.yaml")), text
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("case", WRONG.values(), ids=WRONG.keys())
 async def test_a_counterexample_is_a_scenario_that_reproduces_on_the_engine(case: Case, tmp_path: Path) -> None:
     deployed = deployed_of(case.wrong, case.wrong.processes[0], {})
@@ -52,7 +51,6 @@ async def test_a_counterexample_is_a_scenario_that_reproduces_on_the_engine(case
             assert outcome.actual.incidents
 
 
-@pytest.mark.req("V10")
 async def test_the_scenario_holds_jobs_back_where_the_order_matters(tmp_path: Path) -> None:
     nodes = (node("a"), boundary("late", "a", timer("PT5M")))
     late = ("late -> xor1", "xor1 -> b [orch_x = true]", "b -> xor2")
@@ -67,7 +65,6 @@ async def test_the_scenario_holds_jobs_back_where_the_order_matters(tmp_path: Pa
     assert "advance: PT300S" in text
 
 
-@pytest.mark.req("V10")
 async def test_the_scenario_takes_an_order_that_the_durations_allow(tmp_path: Path) -> None:
     model = definitions(
         "start -> and1", "and1 -> user1 -> xor1 -> and2", "late -> user3 -> xor1", "and1 -> timer1 -> a -> xor2",
@@ -97,7 +94,6 @@ async def test_the_scenario_says_so_when_no_order_fits_the_durations(tmp_path: P
     assert "untimed" in text
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("block", range(6))
 async def test_counterexamples_of_random_processes_reproduce(block: int, tmp_path: Path) -> None:
     seen = 0
@@ -117,7 +113,6 @@ async def test_counterexamples_of_random_processes_reproduce(block: int, tmp_pat
     assert seen
 
 
-@pytest.mark.req("V10")
 def test_a_counterexample_is_drawn_on_the_diagram() -> None:
     case = CASES["a parallel join after a choice"]
     deployed = deployed_of(case.wrong, case.wrong.processes[0], {})
@@ -137,7 +132,6 @@ def test_a_counterexample_is_as_short_as_it_can_be() -> None:
     assert finding.steps[1].flags == {"orch_x": False}
 
 
-@pytest.mark.req("V10")
 def test_the_way_with_fewer_steps_is_told_though_it_has_more_choices() -> None:
     lines = ("start -> race1 -> message1 -> a -> b -> c -> d -> xor1", "race1 -> timer1 -> race2 -> message2 -> xor1",
              "race2 -> timer2 -> e -> and1", "xor1 -> and1 -> end")  # fmt: skip
@@ -145,7 +139,6 @@ def test_the_way_with_fewer_steps_is_told_though_it_has_more_choices() -> None:
     assert [step.element for step in finding.steps] == ["start", "timer1", "message2"]
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("block", range(3))
 def test_no_counterexample_is_longer_than_the_shortest_of_a_search_without_reductions(block: int) -> None:
     seen = 0

@@ -37,7 +37,6 @@ def seen(scenario: Scenario) -> set[str]:
     return found
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("folder", sampled(sorted(ELEMENTS.iterdir()), 12), ids=lambda folder: folder.name)
 async def test_what_scenarios_visit_the_proof_has_seen(folder: Path) -> None:
     for file in find_scenarios([folder]):
@@ -47,7 +46,6 @@ async def test_what_scenarios_visit_the_proof_has_seen(folder: Path) -> None:
             assert set(outcome.actual.visited) <= seen(scenario), file.name
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("is_reduced", [True, False])
 @pytest.mark.parametrize(
     ("said", "dead"),

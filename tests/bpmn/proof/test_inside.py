@@ -42,7 +42,6 @@ def searched(deployed: Deployed, environment: Environment, is_reduced: bool) -> 
     return proof
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("block", sampled(range(4), 2))
 def test_every_state_of_a_random_run_is_in_the_explored_graph(block: int) -> None:
     checked = 0
@@ -62,7 +61,6 @@ def test_every_state_of_a_random_run_is_in_the_explored_graph(block: int) -> Non
     assert checked > 100
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("block", sampled(range(4), 1))
 def test_every_element_of_a_random_run_was_seen_by_the_reduced_search(block: int) -> None:
     for seed in SEEDS[block::4]:
@@ -76,7 +74,6 @@ def test_every_element_of_a_random_run_was_seen_by_the_reduced_search(block: int
                 assert seen <= proof.explorer.visited, f"seed {seed}, run {run}"
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("block", sampled(range(4), 1))
 def test_errors_that_nobody_declared_lead_nowhere_the_search_was_not(block: int) -> None:
     checked = 0

@@ -25,7 +25,6 @@ TO_A_THROW = (
 )
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("file", WRONG, ids=lambda file: f"{file.parent.name}-{file.stem}")
 def test_a_wrong_model_has_a_verdict(file: Path) -> None:
     definitions = read_model_file(file).definitions
@@ -37,7 +36,6 @@ def test_a_wrong_model_has_a_verdict(file: Path) -> None:
         assert prove(deployed, bounds=QUICK).word in ("proved", "refuted", "undecided")
 
 
-@pytest.mark.req("V10")
 def test_an_event_gateway_waits_only_for_what_can_occur() -> None:
     definitions = read_model(in_process(TO_A_THROW, '<d:signal id="x" name="x"/>')).definitions
     deployed = Deployed(process=definitions.processes[0], signals=definitions.signals, is_loose=True)

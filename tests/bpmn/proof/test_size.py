@@ -22,7 +22,6 @@ from tests.bpmn.proof.large import (
 from tests.bpmn.proof.models import definitions, node
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("declares", ["nothing", "flags", "everything"])
 def test_a_hundred_elements_ten_flags_and_five_branches_are_proved(declares: str) -> None:
     model = large()
@@ -35,13 +34,11 @@ def test_a_hundred_elements_ten_flags_and_five_branches_are_proved(declares: str
 
 
 @pytest.mark.deep
-@pytest.mark.req("V10")
 def test_branches_that_repeat_as_often_as_a_flag_says_are_proved_although_any_verb_may_write_it() -> None:
     verdict = prove(repeating(), bounds=Bounds(states=10_000))
     assert verdict.word == "proved", verdict.findings
 
 
-@pytest.mark.req("V10")
 def test_twenty_subprocesses_at_once_with_events_beside_their_work_are_proved() -> None:
     verdict = prove(listening(20))
     assert verdict.word == "proved", verdict.findings
@@ -50,20 +47,17 @@ def test_twenty_subprocesses_at_once_with_events_beside_their_work_are_proved() 
     assert (every.word, every.findings) == (few.word, few.findings) == ("proved", ())
 
 
-@pytest.mark.req("V10")
 def test_hundreds_of_elements_behind_each_other_where_nothing_waits_are_no_trouble() -> None:
     far = " -> ".join(f"none{at}" for at in range(1_000))
     verdict = prove(definitions("start -> and1", f"and1 -> user1 -> {far} -> end1", "and1 -> user2 -> end2"))
     assert verdict.word == "proved", verdict.findings
 
 
-@pytest.mark.req("V10")
 def test_a_fault_in_a_hundred_elements_is_found() -> None:
     verdict = prove(large(join="xor"), flags=contracts())
     assert {finding.code for finding in verdict.errors()} == {"SND002"}
 
 
-@pytest.mark.req("V10")
 def test_ten_flags_that_all_matter_behind_the_join_are_decided() -> None:
     verdict = prove(deciding(), flags=contracts(), writes=deciding_writes(deciding()))
     assert verdict.word == "proved", verdict.findings
@@ -76,7 +70,6 @@ def test_branches_that_watch_each_other_are_tried_in_every_order() -> None:
     assert verdict.statistics.states > 9
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(
     ("bounds", "bound"),
     [(Bounds(states=10), "states"), (Bounds(bytes=5_000), "bytes"), (Bounds(seconds=0.2), "seconds")],
@@ -90,7 +83,6 @@ def test_what_is_too_large_is_undecided_and_names_the_bound(bounds: Bounds, boun
         assert verdict.statistics.states < 40
 
 
-@pytest.mark.req("V10")
 def test_what_is_too_large_with_values_may_be_proved_without_them() -> None:
     bounds = Bounds(states=300)
     assert prove(interleaved(4), flags=contracts(), is_reduced=False, bounds=bounds).word == "undecided"
@@ -137,7 +129,6 @@ def test_flags_are_ten() -> None:
     assert {name for flow in flows if flow.condition for name in flags_of(flow.condition)} == set(FLAGS)
 
 
-@pytest.mark.req("V10")
 def test_one_step_with_more_results_than_anyone_can_count_ends_at_the_bound() -> None:
     lines = [f"none{at} -> xor{at}1 -> xor{at + 1}0" for at in range(30)]
     lines += [f"xor{at}0 -> none{at} [orch_f{at} = true]" for at in range(30)]

@@ -32,7 +32,6 @@ def both(seed: int, size: int = 5) -> tuple[Deployed, Verdict, Verdict]:
     return deployed, every, few
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("block", sampled(range(BLOCKS), 3))
 def test_reduced_and_complete_searches_agree(block: int) -> None:
     decided = 0
@@ -61,7 +60,6 @@ def with_listeners(body: m.Scope, name: str = "p") -> m.Scope:
     return replace(body, nodes=(*nodes, listener))
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("block", sampled(range(5), 1))
 def test_reduced_and_complete_searches_agree_where_events_occur_again_and_again(block: int) -> None:
     decided = 0
@@ -86,7 +84,6 @@ def test_putting_off_too_much_would_be_noticed(monkeypatch: pytest.MonkeyPatch) 
     assert differ
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(
     ("completion", "is_in_order", "lines", "word"),
     [
@@ -111,7 +108,6 @@ def test_searches_of_ad_hoc_subprocesses_agree_and_end(
     assert [each.element for each in every.findings] == [each.element for each in few.findings]
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("kind", ["service", "user"])
 def test_a_loop_that_another_branch_keeps_going_is_refuted(kind: str) -> None:
     """Whether it goes round once more is read when an iteration ends, not where its flows lead: here to a join."""

@@ -77,7 +77,6 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(("model", "place"), WRONG.values(), ids=WRONG.keys())
 def test_branches_that_meet_without_a_join_are_found_where_they_meet(model: m.Definitions, place: str) -> None:
     for is_reduced in (True, False):
@@ -85,7 +84,6 @@ def test_branches_that_meet_without_a_join_are_found_where_they_meet(model: m.De
         assert [(each.code, each.element) for each in verdict.findings] == [("SND002", place)]
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(("model", "place"), WRONG.values(), ids=WRONG.keys())
 async def test_the_second_token_is_seen_on_the_engine(model: m.Definitions, place: str, tmp_path: Path) -> None:
     finding = prove(model).errors()[0]
@@ -97,7 +95,6 @@ async def test_the_second_token_is_seen_on_the_engine(model: m.Definitions, plac
     assert outcome.actual.visited.count(place) == 2
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("model", RIGHT.values(), ids=RIGHT.keys())
 def test_what_comes_again_later_or_is_meant_twice_is_no_fault(model: m.Definitions) -> None:
     verdict = prove(model)

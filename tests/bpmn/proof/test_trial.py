@@ -16,7 +16,6 @@ MODELS = (
 )  # fmt: skip
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("name", MODELS)
 def test_it_is_proved(name: str) -> None:
     file = SCENARIOS / f"{name}.bpmn"

@@ -22,7 +22,7 @@ from perdure.verb_contract import FlagContract
 from tests.conftest import unavailable
 from tests.house.tree import name_of, tracked_files
 
-pytestmark = [pytest.mark.deep, pytest.mark.req("V10")]
+pytestmark = pytest.mark.deep
 
 JUDGED: tuple[Release, ...] = ("8.6", "8.9")
 FEWEST = 300

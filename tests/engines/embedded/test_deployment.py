@@ -29,7 +29,7 @@ def beside() -> Iterator[Computations]:
     computations.close()
 
 
-@pytest.mark.req("V10", "O12")
+@pytest.mark.req("O12")
 async def test_instances_go_on_while_a_process_is_proved(beside: Computations) -> None:
     async with opened() as world:
         await world.deploy(line("other", service("a", "t.one"), user("decide")))
@@ -52,7 +52,6 @@ async def test_instances_go_on_while_a_process_is_proved(beside: Computations) -
         assert (await deploying).version == 1
 
 
-@pytest.mark.req("V10")
 async def test_the_same_process_judged_twice_at_the_same_time_is_one_version(
     store_url: str, beside: Computations
 ) -> None:
@@ -71,7 +70,6 @@ async def test_the_same_process_judged_twice_at_the_same_time_is_one_version(
         assert sorted(each.is_new for each in made) == [False, True]
 
 
-@pytest.mark.req("V10")
 async def test_a_process_that_was_changed_while_it_was_judged_is_not_stored() -> None:
     async with opened() as world:
 
@@ -85,7 +83,6 @@ async def test_a_process_that_was_changed_while_it_was_judged_is_not_stored() ->
         assert await world.definitions.find("p", ORIGIN) is None
 
 
-@pytest.mark.req("V10")
 async def test_a_version_retired_while_its_content_is_deployed_again_is_active_once_more() -> None:
     async with opened() as world:
         model = line("p", service("a", "t.one"))
@@ -117,7 +114,6 @@ def deployed_before(lanes: str = "", completion: str = "") -> str:
     )
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("text", [deployed_before(LANES), deployed_before("", COMPLETED)], ids=["lanes", "completion"])
 async def test_what_was_let_through_once_is_deployed_already_and_shown_whatever_is_told_of_it_today(text: str) -> None:
     async with opened() as world:
