@@ -150,7 +150,7 @@ async def test_whatever_asks_for_a_verb_its_handler_is_run_by_the_one_router(sto
         yield
 
     names = ["r.once", "r.outside", "r.undo", "r.decide", "r.agent", "r.job", "r.intake", "r.ask"]
-    handlers = {name: Judge() if name == "r.agent" else handler(name) for name in names}
+    handlers: dict[str, Any] = {name: Judge() if name == "r.agent" else handler(name) for name in names}
     async with Sandbox.open(store_url, definitions=load_text(ROADS), handlers=handlers) as sandbox:
         sandbox.runtime.router.around = attempt
         await sandbox.processes.deploy_all(list(sketches(CARRIED).values()))
