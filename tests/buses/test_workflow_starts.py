@@ -31,9 +31,10 @@ async def test_each_message_id_begins_one_instance_and_poison_is_set_aside(broke
     raw = Buses(BusSettings(brokers=(Broker("raw", broker_url),)))
     try:
         perdure = await engine.open()
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while await (await raw.get("raw")).lag(stream, "start-counting") is None:
-                await perdure.runtime.driver.changed(0.05)
+        if not broker_url.startswith("kafka"):  # there a topic begins with its first message, and a group reads from it
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                while await (await raw.get("raw")).lag(stream, "start-counting") is None:
+                    await perdure.runtime.driver.changed(0.05)
         await raw.publish("raw", stream, b"no message", message_id="poison")
         for topic, id, number in (
             ("orders.eu.placed", "m1", 1), ("orders.eu.placed", "m1", 1), ("orders.eu.cancelled", "m2", 2),
