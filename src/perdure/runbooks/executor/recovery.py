@@ -168,7 +168,14 @@ class Recovery:
             if verb is None:
                 return False  # another worker may have it; if none does, the check of definitions raises an incident
             command = c.LeaseJob(job.step, self._conductor.lease.number, job.worker, verb.execution.redelivery)
-            answer = await self._kernel.ask(KIND, job.aggregate, origin, Prepared(command))
+
+            def make(aggregate: Aggregate) -> Prepared | Rejection:
+                if job.worker == self._conductor.lease.number and job[:2] in self._conductor.running:
+                    fact = "this process has begun it since"
+                    return Rejection("wrong_state", "take up", "job", f"{id_text(job.aggregate)}:{job.step}", fact)
+                return Prepared(command)
+
+            answer = await self._kernel.ask(KIND, job.aggregate, origin, make)
         except (RejectedError, QuarantinedError):
             return False
         return answer.answer == "leased"
