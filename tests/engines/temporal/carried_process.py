@@ -164,7 +164,7 @@ class Carried:
 
     async def reached(self, instance: str, element: str) -> str:
         """Wait until a token stands on an element; `end` is the end."""
-        for _ in range(2_000):
+        for _ in range(7_500):
             state = (await self._perdure.runtime.instances.read(instance, ORIGIN)).state
             if element in (state.status, *(node.element for node in state.nodes.values())):
                 break
