@@ -63,16 +63,13 @@ class KafkaBus:
         self._producer.flush(TIMEOUT_SECONDS)
 
     async def consume(self, source: str, group: str, member: str, claim_seconds: float) -> KafkaConsumer:
-        # Without the second setting, who joins before the first message may not see its topic for minutes.
-        usual = {
-            "session.timeout.ms": str(max(int(claim_seconds * 1000), 6000)), "allow.auto.create.topics": "true",
-        }  # fmt: skip
+        session = {"session.timeout.ms": str(max(int(claim_seconds * 1000), 6000))}
         own = {
             "group.id": group, "client.id": member, "enable.auto.commit": "false", "auto.offset.reset": "earliest",
             "enable.auto.offset.store": "false",
         }  # fmt: skip
         async with self.reached():
-            client = Consumer({**usual, **self._settings, **own})
+            client = Consumer({**session, **self._settings, **own})
             consumer = KafkaConsumer(self, client, source)
             client.subscribe([source], on_revoke=consumer.lost, on_lost=consumer.lost)
         return consumer
