@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from perdure.sources import SECOND, Micros, Sources
 from perdure.work.ports import Beat, Leases, WorkerRow
@@ -152,7 +152,8 @@ class Lease:
                         continue
                 except Exception:  # the store is out of reach: the lease runs out by itself if that lasts
                     continue
-                loop.call_soon_threadsafe(self._lose, number)
+                with suppress(RuntimeError):  # the loop has ended with its program: nobody is left to tell
+                    loop.call_soon_threadsafe(self._lose, number)
                 return
 
     def _lose(self, number: int) -> None:
