@@ -146,7 +146,9 @@ class Runtime:
             self.store, sources, seconds=lease_seconds, identity=identity, has_thread=not is_driven, clock=self.clock
         )  # fmt: skip
         self.desk = RecordDesk(self.store, catalogue)
-        self.router = Router(registry, self.desk.open, has_threads=not is_driven, now=sources.now)
+        self.router = Router(
+            registry, self.desk.open, has_threads=not is_driven, now=sources.now, threads=self.store.agent_threads
+        )  # fmt: skip
         self.router.register(RECORD, RecordReferences(self.desk), Bounds())
         self.conductor = CallExecutor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
         self.intake = Inbox(self.conductor, sources)

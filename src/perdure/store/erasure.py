@@ -9,6 +9,7 @@
 | answers to repeated requests that name the call | lose their data afterwards: who asks again is told so |
 | a message that the call put into the outbox of channels | is removed afterwards, where nobody took it |
 | rows of the queue of task results for its tasks | are removed afterwards |
+| states of the graphs of its agents | are removed afterwards |
 
 Each part is its own commit and may be repeated: erasing a call again goes on where it stopped, and the audit names
 what is left.
@@ -38,6 +39,9 @@ class Erasure(Waits):
             ("erase_versions", {"aggregate": id, "nothing": b""}), ("erase_deleted", {"aggregate": id, "nothing": b""}),
             ("erase_outbox_message", {"tenant": tenant, "letters": letters}),
             ("erase_task_results", {"tenant": tenant, "letters": letters}),
+            ("erase_agent_checkpoints", {"tenant": tenant, "letters": letters}),
+            ("erase_agent_writes", {"tenant": tenant, "letters": letters}),
+            ("erase_agent_threads", {"tenant": tenant, "letters": letters}),
         ])  # fmt: skip
         for name, _ in await self.driver.fetch("letters_about", tenant=tenant, aggregate=id, letters=letters):
             row = (await self._whole_message(tenant, name))[0]

@@ -111,6 +111,7 @@ class Call:
         "_key",
         "_lent",
         "_meter",
+        "_owner",
         "_resolvers",
         "_secrets",
         "_whose",
@@ -153,6 +154,7 @@ class Call:
         correlation_key: str = "",
         key: str = "",
         headers: Mapping[str, str] | None = None,
+        owner: str = "",
     ) -> None:
         self.verb, self.version, self.args = verb, version, args
         self.call_id, self.step_id = call_id, step_id
@@ -169,6 +171,7 @@ class Call:
         self._secrets: tuple[str, ...] = ()
         self._whose = tenant, principal, idempotency_key
         self._key = call_id, key
+        self._owner = owner or call_id
         self._is_over = False
 
     async def resolve(self, uri: str) -> Any:

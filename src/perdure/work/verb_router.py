@@ -36,7 +36,9 @@ from perdure.verbs.definition import CALENDAR, CRUD, INSTANT_COMPLETE, PARK, STA
 from perdure.verbs.handler_registry import Handler, HandlerRegistry
 from perdure.verbs.handlers import SECRET, Call, Decide, Lent, Result
 from perdure.verbs.references import BoundedResolver, Bounds, Resolver
+from perdure.work.agents.graph_runner import Kept
 from perdure.work.agents.invocation import Answered, ask, named, uses_of
+from perdure.work.agents.ports import GraphThreads
 from perdure.work.business_dates import business_date
 from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify
 from perdure.work.fair_slots import FairSlots
@@ -109,8 +111,10 @@ class Router:
         *,
         has_threads: bool = True,
         now: Callable[[], int] = lambda: 0,
+        threads: GraphThreads | None = None,
     ) -> None:
-        """`now` is the clock by which agents are timed."""
+        """`now` is the clock by which agents are timed; `threads` is where graphs keep their states, if anywhere."""
+        self._kept = Kept(threads, now) if threads is not None else None
         self._registry = registry
         self._entities = entities
         self._pool = ThreadPoolExecutor(MAX_THREADS, "perdure-handler") if has_threads else None
@@ -197,7 +201,7 @@ class Router:
         made: Produced | Failed
         try:
             if bound.is_agent:
-                result: Any = await ask(bound.function, verb, call, call._metered(), spent or NOTHING)
+                result: Any = await ask(bound.function, verb, call, call._metered(), spent or NOTHING, self._kept)
             else:
                 result = await bound.run(call)
             made = self._produced(bound, verb, call, result, contracts, is_loose)

@@ -26,6 +26,11 @@ MOST_LEFT = 1000
 LOOKS = 8
 """How often an aggregate that changes while it is checked is checked again."""
 PAYLOADS_AT_ONCE = 20
+LEFT_BEHIND = (
+    ("outbox_left", "channel_outbox"), ("task_results_left", "task_result_queue"),
+    ("agent_threads_left", "agent_thread"),
+)  # fmt: skip
+"""What an erasure removes besides payloads: the query that finds some of it, and its table."""
 
 
 class AggregateAudit:
@@ -175,7 +180,7 @@ class Look:
 
     async def _check_handed_out(self, tenant: str) -> None:
         """Rows for others that the erasure should have removed."""
-        for name, place in (("outbox_left", "channel_outbox"), ("task_results_left", "task_result_queue")):
+        for name, place in LEFT_BEHIND:
             if await self._reader.fetch(name, tenant=tenant, letters=id_text(self.id)):
                 self.findings.append(found("AUD013", place, "a row of it is still there", self.id))
 

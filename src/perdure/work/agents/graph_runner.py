@@ -1,37 +1,102 @@
-"""The graph runner invokes a compiled graph: a state in, a state out, every model inside metered."""
+"""The graph runner invokes a compiled graph: a state in, a state out, every model inside metered, every state kept.
+
+| the thread of the step | what the run does |
+|---|---|
+| holds nothing | begins with the arguments |
+| holds a state that something follows | goes on there: tasks that have written are not run again |
+| ended in this attempt, and its result was not recorded | gives that result, and asks no model |
+| ended in an attempt that failed | begins anew |
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from perdure.agent_usage import MAX_MODEL, Meter, ModelUse
 from perdure.verbs.agent_handlers import MarkedAgent
 from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.handlers import Call
 from perdure.work.agents.budgets import Left, OverBudgetError, check_next
+from perdure.work.agents.ports import GraphThread, GraphThreads
 from perdure.work.agents.prompts import data_of, prompt_of
+
+if TYPE_CHECKING:
+    from perdure.work.agents.checkpoint_saver import CheckpointSaver
 
 MESSAGES = "messages"
 RECURSION = "GraphRecursionError"
+DELTA = "DeltaChannel"
+"""A channel whose value is made of what earlier states of the graph have written."""
 
 
-async def invoke(marked: MarkedAgent, verb: Verb, call: Call, meter: Meter, left: Left) -> Any:
+class Kept(NamedTuple):
+    """Where graphs keep their states, and the clock."""
+
+    threads: GraphThreads
+    now: Callable[[], int]
+
+
+async def invoke(
+    marked: MarkedAgent, verb: Verb, call: Call, meter: Meter, left: Left, kept: Kept | None = None
+) -> Any:
     """Run the graph once. Its own limit of steps allows as many requests as the budget, each with what follows it."""
-    # A graph that keeps its state is told attempts apart by their thread.
-    thread = {"thread_id": f"{call.idempotency_key}/{call.attempt}"}
-    config: dict[str, Any] = {"recursion_limit": 2 * left.requests + 1, "configurable": thread}
+    state = await _final_state(marked, verb, call, meter, left, kept)
+    return state if marked.output is not None else _result(verb, state)
+
+
+async def _final_state(marked: MarkedAgent, verb: Verb, call: Call, meter: Meter, left: Left, kept: Kept | None) -> Any:
+    if kept is None or not _may_keep(marked.inner):
+        # A graph with a checkpointer of its own is told attempts apart by their thread.
+        thread = {"thread_id": f"{call.idempotency_key}/{call.attempt}"}
+        return await _run(marked.inner, _state(marked, verb, call), thread, meter, left)
+    saver = _saver(marked.inner, call, meter, kept)
+    graph, config = marked.inner.copy({"checkpointer": saver}), saver.config
+    is_same = await saver.begin(call.attempt)
+    reached = await graph.aget_state(config)
+    if reached.created_at is not None and not reached.next:
+        if is_same:
+            return _outputs(graph, reached.values)
+        await saver.restart()
+        reached = None
+    is_new = reached is None or reached.created_at is None
+    given = _state(marked, verb, call) if is_new else None
+    return await _run(graph, given, config["configurable"], meter, left, durability="sync")
+
+
+def _may_keep(inner: Any) -> bool:
+    """Whether it is a graph of LangGraph that nobody gave a checkpointer, or refused one."""
+    module = sys.modules.get("langgraph.pregel")
+    return module is not None and isinstance(inner, module.Pregel) and inner.checkpointer is None
+
+
+def _saver(inner: Any, call: Call, meter: Meter, kept: Kept) -> CheckpointSaver:
+    from perdure.work.agents.checkpoint_saver import CheckpointSaver  # noqa: PLC0415  the library is an extra
+
+    key, owner = call.idempotency_key, call._owner
+    thread = GraphThread(call.tenant, key if key.startswith(owner) else f"{owner}/{key}", owner)
+    keeps = any(type(channel).__name__ == DELTA for channel in inner.channels.values())
+    return CheckpointSaver(kept.threads, thread, meter, kept.now, keeps=keeps)
+
+
+def _outputs(graph: Any, values: Mapping[str, Any]) -> Any:
+    """Of a final state, what the graph gives back."""
+    names = graph.output_channels
+    return values.get(names) if isinstance(names, str) else {name: values[name] for name in names if name in values}
+
+
+async def _run(graph: Any, given: Any, thread: Mapping[str, Any], meter: Meter, left: Left, **options: Any) -> Any:
+    config: dict[str, Any] = {"recursion_limit": 2 * left.requests + 1, "configurable": dict(thread)}
     callback = _callback(meter, left)
     if callback is not None:
         config["callbacks"] = [callback]
     try:
-        state = await marked.inner.ainvoke(_state(marked, verb, call), config=config)
+        return await graph.ainvoke(given, config=config, **options)
     except Exception as error:
         if type(error).__name__ == RECURSION:
             raise OverBudgetError(f"The agent was stopped: {error}"[:500]) from error
         raise
-    return state if marked.output is not None else _result(verb, state)
 
 
 def _state(marked: MarkedAgent, verb: Verb, call: Call) -> Any:

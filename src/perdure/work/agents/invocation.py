@@ -16,7 +16,7 @@ from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.handlers import Call, Decide, Result
 from perdure.work.agents.answers import answer_of
 from perdure.work.agents.budgets import Left, all_priced, check_after, left
-from perdure.work.agents.graph_runner import invoke
+from perdure.work.agents.graph_runner import Kept, invoke
 from perdure.work.agents.prompt_runner import run
 
 DEFAULT = AgentContract()
@@ -50,7 +50,7 @@ def uses_of(verb: Verb, function: Any, meter: Meter) -> tuple[ModelUse, ...]:
     return all_priced(meter, prices_of(verb, function))
 
 
-async def ask(function: Any, verb: Verb, call: Call, meter: Meter, spent: Spent) -> Answered:
+async def ask(function: Any, verb: Verb, call: Call, meter: Meter, spent: Spent, kept: Kept | None = None) -> Answered:
     """One attempt. What it used is in the meter, also when this raises."""
     contract = verb.execution.agent or DEFAULT
     marked = function if isinstance(function, MarkedAgent) else MarkedAgent(function)
@@ -59,7 +59,7 @@ async def ask(function: Any, verb: Verb, call: Call, meter: Meter, spent: Spent)
     budget = left(contract, spent, prices)
     try:
         async with asyncio.timeout(contract.timeout_seconds) as limit:
-            output = await _output(marked, verb, call, meter, budget)
+            output = await _output(marked, verb, call, meter, budget, kept)
     except TimeoutError:
         if not limit.expired():
             raise
@@ -73,10 +73,10 @@ async def ask(function: Any, verb: Verb, call: Call, meter: Meter, spent: Spent)
     return Answered(decision, _doubt(contract, decision), flags)
 
 
-async def _output(marked: MarkedAgent, verb: Verb, call: Call, meter: Meter, budget: Left) -> Any:
+async def _output(marked: MarkedAgent, verb: Verb, call: Call, meter: Meter, budget: Left, kept: Kept | None) -> Any:
     inner = marked.inner
     if is_graph(inner):
-        return await invoke(marked, verb, call, meter, budget)
+        return await invoke(marked, verb, call, meter, budget, kept)
     if is_runner(inner):
         return await run(marked, verb, call, meter, budget)
     return await inner.decide(call)

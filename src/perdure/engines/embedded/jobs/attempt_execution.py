@@ -220,6 +220,7 @@ class Attempt(msgspec.Struct, eq=False):
             principal=origin.principal, trace={"traceparent": origin.trace} if origin.trace else None,
             idempotency_key=self.step_key or key, attempt=self.job.attempt,
             iteration=iteration_of(self.aggregate.state, self.node), params=verb.execution.params, headers=self.headers,
+            owner=id_text(self.aggregate.id),
         )  # fmt: skip
 
     # --- recording -----------------------------------------------------------------------------------------------
