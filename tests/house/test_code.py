@@ -41,6 +41,18 @@ DANGEROUS_WORD = re.compile(
     r"\b(eval|exec|shell|c?[Pp]ickle|marshal|shelve|dill|cloudpickle|yaml|system|popen|getoutput|getstatusoutput)\b"
 )
 """One of these stands in every file that has a danger; the others need not be parsed."""
+TYPED_READING = (
+    "src/perdure/typed_reading.py",
+    "src/perdure/scaffold/templates/",
+    "src/perdure/bpmn/machine/upcasters.py",
+    "src/perdure/payload/incremental_codec.py",
+)
+"""These learn their types before."""
+    "src/perdure/typed_reading.py",
+    "src/perdure/scaffold/templates/",
+    "src/perdure/bpmn/machine/upcasters.py",
+)
+OWN_TYPE = re.compile(r"^(str|int|float|None|dict|tuple|list)\b")
 LINES_WORTH_A_LOOK = 600
 LINES_AT_MOST = 800
 
@@ -71,6 +83,29 @@ def test_no_clock_and_no_chance_outside_sources() -> None:
         if CLOCK_AND_CHANCE.match(name)
     ]
     assert not found, "Clock, ids and chance come from perdure.sources:\n" + "\n".join(found)
+
+
+def test_types_are_learned_when_a_module_is_imported_or_one_at_a_time() -> None:
+    """Two threads in which msgspec meets a type for the first time end the program."""
+    found = [
+        f"{name_of(path)}:{call.lineno}"
+        for path in python_files("src")
+        if not name_of(path).startswith(TYPED_READING) and "msgspec" in path.read_text(encoding="utf-8")
+        for call in nodes(parse(path))
+        if isinstance(call, ast.Call) and _learns(call)
+    ]
+    assert not found, "typed reading outside an import goes by perdure.typed_reading:\n" + "\n".join(found)
+
+
+def _learns(call: ast.Call) -> bool:
+    """Whether a call reads into a type of ours: those of Python's own are learned anew at each use."""
+    called = ast.unparse(call.func)
+    kinds = [each.value for each in call.keywords if each.arg == "type"]
+    if called == "msgspec.convert":
+        kinds += call.args[1:2]
+    elif called not in {"msgspec.json.decode", "msgspec.msgpack.decode"}:
+        return False
+    return any(not OWN_TYPE.match(ast.unparse(kind)) for kind in kinds)
 
 
 def test_nothing_runs_text_or_revives_objects() -> None:

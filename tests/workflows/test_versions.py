@@ -54,7 +54,10 @@ def test_every_class_can_be_imported_from_one_place() -> None:
 def test_versions_are_compared_with_their_suffixes() -> None:
     written = ["1.10", "2.0-strict", "1.9", "2.0", "1.10.1", "2.0-alpha"]
     assert sorted(written, key=parse_version) == ["1.9", "1.10", "1.10.1", "2.0-alpha", "2.0-strict", "2.0"]
-    assert len({parse_version(each).number for each in written}) == len(written)
+    numbers = [parse_version(each).number for each in sorted(written, key=parse_version)]
+    assert len(set(numbers)) == len(numbers)
+    assert max(numbers) == parse_version("2.0").number
+    assert all(0 < parse_version(each).number < 10**10 for each in ("0.0-a", "0.0.1-b", "9999.999.999"))
     assert parse_version("1.0") == Version(1, 0, 0, True)
     for wrong in ("one", "1.x", "", "1..2"):
         with pytest.raises(VersionError):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from perdure.bpmn.xml import read_model
 from perdure.errors import DefinitionError
 from perdure.orchestration import (
+    CallActivity,
     EventBasedGateway,
     ExclusiveGateway,
     InclusiveGateway,
@@ -240,7 +241,9 @@ def workflows(draw: st.DrawFn) -> Workflow:
 
     def task() -> Any:
         id = f"{draw(st.sampled_from(NAMES))}_{next(count)}"
-        match draw(st.integers(0, 4)):
+        match draw(st.integers(0, 5)):
+            case 5:
+                return CallActivity(id, "another", draw(st.sampled_from(OUTPUTS)))
             case 0:
                 return Timer(id, duration=draw(st.sampled_from(["P1D", "PT2H30M", "PT1.5S"])))
             case 1:

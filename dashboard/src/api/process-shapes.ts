@@ -9,7 +9,7 @@ export interface InstanceRow {
 }
 export interface TokenView {
   number: number; element: string; name: string; kind: string; since: string | null; iteration?: number; verb?: string; attempt?: number;
-  assignee?: string; groups?: string; claimed_by?: string; progress?: string;
+  assignee?: string; groups?: string; claimed_by?: string; progress?: string; called?: string;
 }
 export interface InstanceWait { kind: string; element: string; text: string; key?: string; due_at?: string | null; name?: string }
 export interface InstanceView {

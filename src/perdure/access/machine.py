@@ -88,6 +88,9 @@ def access_id(tenant: str) -> Id:
     return Id(sha256(f"{tenant}\0access".encode()).digest()[:16])
 
 
+_STATE = msgspec.msgpack.Decoder(AccessState)
+
+
 class AccessMachine:
     """Pure: the same state, command and time always give the same entries."""
 
@@ -97,7 +100,7 @@ class AccessMachine:
     def __init__(self) -> None:
         self.records: RecordCodec[AccessEntry] = RecordCodec(AccessEntry, ENTRY_VERSION, UPCASTERS)
         self._encoder = msgspec.msgpack.Encoder()
-        self._decoder = msgspec.msgpack.Decoder(AccessState)
+        self._decoder = _STATE
 
     def decide(
         self, id: bytes, state: AccessState | None, command: AccessCommand, origin: Origin, now: int, chance: float

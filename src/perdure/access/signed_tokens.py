@@ -17,6 +17,7 @@ from perdure.access.api_key_text import from_letters, to_letters
 from perdure.access.principal import Principal
 from perdure.errors import RejectedError, Rejection
 from perdure.sources import SECOND, Micros
+from perdure.typed_reading import read_json
 
 WAIT: Final = b"perdure wait 3"
 SESSION: Final = b"perdure session 1"
@@ -237,6 +238,6 @@ def _opened(secret: bytes, purpose: bytes, token: str, kind: type[T]) -> T | Non
         return None
     data = from_letters(body)
     try:
-        return msgspec.json.decode(data, type=kind) if data is not None else None
+        return read_json(data, kind) if data is not None else None
     except msgspec.DecodeError:
         return None  # an older release of ours signed it

@@ -68,6 +68,7 @@ from perdure.store.ports import Driver
 from perdure.store.sealer import Sealer
 from perdure.store.store import Store
 from perdure.telemetry import Spans, TelemetrySettings, open_spans
+from perdure.typed_reading import learning
 from perdure.verbs import Catalogue, HandlerRegistry
 from perdure.verbs.references import RECORD, Bounds
 from perdure.work.computations import Computations
@@ -98,6 +99,17 @@ FINISH_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 
 log = logging.getLogger("perdure")
+
+
+def machines(plans: Plans, guards: GuardTable | None) -> Mapping[str, Machine[Any, Any, Any]]:
+    """The machines by their kind."""
+    with learning:
+        return {
+            RunbookMachine.kind: RunbookMachine(), **process_machines(plans), AccessMachine.kind: AccessMachine(),
+            LifecycleMachine.kind: LifecycleMachine(guards),
+            LifecycleDefinitionMachine.kind: LifecycleDefinitionMachine(),
+            DocumentMachine.kind: DocumentMachine(),
+        }  # fmt: skip
 
 
 class Runtime:
@@ -131,12 +143,7 @@ class Runtime:
         self.catalogue = catalogue
         plans = Plans()
         given = gates(catalogue) if checks is None else checks
-        self.machines: Mapping[str, Machine[Any, Any, Any]] = {
-            RunbookMachine.kind: RunbookMachine(), **process_machines(plans), AccessMachine.kind: AccessMachine(),
-            LifecycleMachine.kind: LifecycleMachine(guards),
-            LifecycleDefinitionMachine.kind: LifecycleDefinitionMachine(),
-            DocumentMachine.kind: DocumentMachine(),
-        }  # fmt: skip
+        self.machines = machines(plans, guards)
         self.store = Store(driver, sources)
         self.kernel = Kernel(self.store, self.machines, sources)
         self.keys = KeyRing(self.kernel, sources)

@@ -33,6 +33,7 @@ from perdure.documents.ports import Blobs, ObjectFound
 from perdure.errors import RejectedError, Rejection, RejectionCode
 from perdure.payload import digest_text
 from perdure.sources import SECOND, Micros, iso
+from perdure.typed_reading import read_json
 
 UPLOADS = "uploads"
 KEPT_TIME: Micros = 24 * 3600 * SECOND
@@ -94,7 +95,7 @@ class PartialUploads:
         """How far an upload came."""
         folder = self._folder(tenant)
         data = await self._objects.fetch(f"{folder}/open/{id}")
-        opened = msgspec.json.decode(data, type=Opened) if data is not None else None
+        opened = read_json(data, Opened) if data is not None else None
         if opened is None or opened.by != _digest(principal):
             raise _refused("not_found", id, "you began none of that id, or it is gone", "Begin another one.")
         if now >= opened.expires_at:
@@ -102,7 +103,7 @@ class PartialUploads:
             raise _refused("wrong_state", id, fact, "Begin another one.")
         done = await self._objects.fetch(f"{folder}/done/{id}")
         if done is not None:
-            return Progress(id, opened, opened.size, msgspec.json.decode(done, type=Finished))
+            return Progress(id, opened, opened.size, read_json(done, Finished))
         return Progress(id, opened, _end(await self._parts(folder, id)))
 
     async def send(
@@ -151,7 +152,7 @@ class PartialUploads:
             if kind != "open":
                 continue
             data = await self._objects.fetch(each.name)
-            if data is None or now < msgspec.json.decode(data, type=Opened).expires_at:
+            if data is None or now < read_json(data, Opened).expires_at:
                 continue
             folder = f"{UPLOADS}/{tenant}"
             await self._delete(await self._parts(folder, id))
@@ -165,7 +166,7 @@ class PartialUploads:
         count = 0
         for each in await self._objects.listed(f"{folder}/open"):
             data = await self._objects.fetch(each.name)
-            is_open = data is not None and now < msgspec.json.decode(data, type=Opened).expires_at
+            is_open = data is not None and now < read_json(data, Opened).expires_at
             count += is_open and each.name.rpartition("/")[2] not in done
         return count
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import msgspec
-
 from perdure.app.calls.views import CallView
 from perdure.app.instances.views import InstanceView
 from perdure.app.processes.model_review import DeploymentView, FindingView
 from perdure.app.runbooks.views import RunbookView
 from perdure.engine import Deployment
 from perdure.errors import Problem
+from perdure.typed_reading import convert
 
 
 def carried(data: Any) -> CallView | InstanceView | RunbookView:
     """A call, an instance or a runbook, by what is told of it."""
     kind: Any = RunbookView if "steps" in data else InstanceView if "process" in data else CallView
-    view: CallView | InstanceView | RunbookView = msgspec.convert(data, kind)
+    view: CallView | InstanceView | RunbookView = convert(data, kind)
     return view
 
 

@@ -27,6 +27,7 @@ from perdure.errors import (
     StoreUnavailableError,
     TenantBusyError,
 )
+from perdure.typed_reading import convert
 
 RETRIED = frozenset({429, 502, 503, 504})
 """Statuses that pass: asking again is right."""
@@ -127,7 +128,7 @@ def words_of(told: Told, asked: str) -> Words:
 
 
 def _definition_error(told: Told) -> DefinitionError:
-    problems = msgspec.convert(told.more["problems"], list[Problem])
+    problems = convert(told.more["problems"], list[Problem])
     kind = _DEFINITIONS[told.code]
     return ProgramError(problems, told.detail) if kind is ProgramError else kind(problems)
 

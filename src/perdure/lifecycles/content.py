@@ -7,6 +7,7 @@ import msgspec
 from perdure.errors import InvariantBroken
 from perdure.lifecycles.machine.definition import Lifecycle
 from perdure.payload import canonical, digest
+from perdure.typed_reading import read_json
 
 
 def content_of(definition: Lifecycle) -> bytes:
@@ -17,4 +18,4 @@ def content_of(definition: Lifecycle) -> bytes:
 def definition_of(content: bytes, hash: bytes) -> Lifecycle:
     if digest(content) != hash:
         raise InvariantBroken("load", "lifecycle", "", "its bytes are not those of its hash")
-    return msgspec.json.decode(content, type=Lifecycle)
+    return read_json(content, Lifecycle)

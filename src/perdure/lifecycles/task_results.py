@@ -13,6 +13,7 @@ from perdure.identifiers import MAX_KEY_BYTES, key_fault
 from perdure.lifecycles.machine.commands import CargoItem
 from perdure.lifecycles.machine.state import Task
 from perdure.payload import canonical, digest, parse
+from perdure.typed_reading import convert
 
 Status = Literal["completed", "failed", "expired"]
 SCHEMES = ("document", "version", "entity", "screening", "external")
@@ -88,7 +89,7 @@ def result_of(fields: Mapping[str, Any]) -> TaskResult:
             for each in items
         ]
     try:
-        result = msgspec.convert(_lowered(named), TaskResult)
+        result = convert(_lowered(named), TaskResult)
     except msgspec.ValidationError as error:
         raise _unreadable(f"it is no task result: {error}"[:300]) from error
     texts = [result.idempotency_key, result.verb, result.error, *(each.error for each in result.all_items())]

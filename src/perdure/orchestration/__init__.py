@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from perdure.orchestration.message_bus import Message as Message
     from perdure.orchestration.message_bus import MessageBus as MessageBus
     from perdure.orchestration.migration import WorkflowMigration as WorkflowMigration
+    from perdure.workflows import CallActivity as CallActivity
     from perdure.workflows import CompensationHandler as CompensationHandler
     from perdure.workflows import EndEvent as EndEvent
     from perdure.workflows import ErrorEvent as ErrorEvent
@@ -41,9 +42,10 @@ _OWN = {
     "migration": ("WorkflowMigration",),
 }
 _WORKFLOWS = (
-    "CompensationHandler", "EndEvent", "ErrorEvent", "EventBasedGateway", "ExclusiveGateway", "InclusiveGateway",
-    "MessageEvent", "ParallelGateway", "RetryPolicy", "ScriptTask", "ServiceTask", "SignalEvent", "Timer", "TimerEvent",
-    "UserTask", "Workflow", "WorkflowAgent", "WorkflowContext", "WorkflowRegistry", "WorkflowTransaction",
+    "CallActivity", "CompensationHandler", "EndEvent", "ErrorEvent", "EventBasedGateway", "ExclusiveGateway",
+    "InclusiveGateway", "MessageEvent", "ParallelGateway", "RetryPolicy", "ScriptTask", "ServiceTask", "SignalEvent",
+    "Timer", "TimerEvent", "UserTask", "Workflow", "WorkflowAgent", "WorkflowContext", "WorkflowRegistry",
+    "WorkflowTransaction",
 )  # fmt: skip
 __all__ = sorted([*_WORKFLOWS, *(name for names in _OWN.values() for name in names)])  # noqa: PLE0605
 _own, _ = lazy_exports(__name__, _OWN)

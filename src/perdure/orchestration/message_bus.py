@@ -16,6 +16,7 @@ from perdure.buses.delivery_loop import DeliveryLoop
 from perdure.buses.delivery_outcome import Taken, outcome_of
 from perdure.errors import PerdureError, RejectedError, Rejection
 from perdure.sources import Sources, SystemSources, fresh_secret, id_text
+from perdure.typed_reading import read_json
 
 BROKER = "bus"
 DEFAULT_STREAM = "perdure.events"
@@ -87,7 +88,7 @@ class MessageBus:
 
         async def take(delivery: Delivery) -> Taken:
             try:
-                message = msgspec.json.decode(delivery.body, type=Message)
+                message = read_json(delivery.body, Message)
             except msgspec.DecodeError as error:
                 return Taken("bad", str(error))
             if not pattern.fullmatch(message.topic):

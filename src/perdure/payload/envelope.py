@@ -9,7 +9,7 @@ import msgspec
 TRAIL_LENGTH = 20
 """How many trail entries travel along; the full stream is behind `trail_ref`."""
 
-SchemaName = Annotated[str, msgspec.Meta(pattern=r"^[^\s/]{1,200}/v[1-9][0-9]{0,8}\Z")]
+SchemaName = Annotated[str, msgspec.Meta(pattern=r"^[^\s/]{1,200}/v[1-9][0-9]{0,9}\Z")]
 DigestText = Annotated[str, msgspec.Meta(pattern=r"^sha256:[0-9a-f]{64}\Z")]
 # A pattern per trail entry would cost more than the whole crossing; the length catches truncation.
 TrailDigest = Annotated[str, msgspec.Meta(min_length=71, max_length=71)]

@@ -35,7 +35,7 @@ class Held(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def sub_verb_trail(self) -> tuple[TrailEntry, ...]:
-        return tuple([msgspec.json.decode(entry, type=TrailEntry) for entry in self.trail])
+        return tuple([_read_entry(entry) for entry in self.trail])
 
 
 class _Named(msgspec.Struct, frozen=True, gc=False):
@@ -44,6 +44,10 @@ class _Named(msgspec.Struct, frozen=True, gc=False):
     schema: SchemaName
     schema_digest: DigestText
     trail_ref: str | None
+
+
+_read_entry = msgspec.json.Decoder(TrailEntry).decode
+_read_name = msgspec.json.Decoder(_Named).decode
 
 
 def pack_first(
@@ -114,7 +118,7 @@ def _shared_frame(schema: str, schema_digest: str) -> bytes:
 
 
 def _schema_of(frame: bytes) -> str:
-    return msgspec.json.decode(frame % (b'""', b"0", b'""', b"", b""), type=_Named).schema
+    return _read_name(frame % (b'""', b"0", b'""', b"", b"")).schema
 
 
 def _unwritable(name: str, error: Exception) -> NoReturn:

@@ -34,6 +34,7 @@ from perdure.processes.ports import ProcessReads
 from perdure.processes.start_consequence_tier import Consequences
 from perdure.processes.verb_bindings import Carried, bind, carried_by, carrier_of, choose_process, starts_of
 from perdure.sources import Id, iso
+from perdure.typed_reading import read_json
 from perdure.verb_contract import is_grave
 from perdure.verbs import Catalogue
 from perdure.verbs.consequence_tier import Consequence, consequence_of
@@ -274,7 +275,7 @@ class Definitions:
             data = await self._store.payload(process_id(tenant, process), hash)
         if data is None:
             return None
-        definition = definition_of(msgspec.json.decode(data, type=Deployed), hash)
+        definition = definition_of(read_json(data, Deployed), hash)
         self.plans.keep(definition)
         return definition
 
@@ -336,7 +337,7 @@ def drawing_of(model: Model, deployed: Deployed) -> bytes:
 
 
 def _decoded(drawing: bytes) -> Diagram:
-    return msgspec.json.decode(drawing, type=Diagram)
+    return read_json(drawing, Diagram)
 
 
 def version_views(state: ProcessState) -> list[ProcessVersion]:

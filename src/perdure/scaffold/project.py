@@ -19,6 +19,7 @@ from perdure.bpmn.contract import Contract, Policy
 from perdure.bpmn.model import Model
 from perdure.scaffold.data_shapes import Record, Shapes
 from perdure.scaffold.program import Program
+from perdure.typed_reading import read_json
 
 Owner = Literal["tool", "people", "kept"]
 
@@ -73,7 +74,7 @@ LOCK_FILE = "scaffold.lock.json"
 
 def read_lock(text: str | bytes) -> Lock:
     """Raises msgspec.DecodeError or ValidationError for what is no lock."""
-    return msgspec.json.decode(text, type=Lock)
+    return read_json(text, Lock)
 
 
 class Blueprint(msgspec.Struct, frozen=True, kw_only=True):

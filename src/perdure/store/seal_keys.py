@@ -24,6 +24,7 @@ from perdure.journal.row_digests import read_row, row_digest, row_prefix, row_re
 from perdure.store.ports import Row
 from perdure.store.row_journal import IN_FORCE, SEAL_KEY
 from perdure.store.signing_keys import PublicKeys, SigningKey, is_signed, key_id_of
+from perdure.typed_reading import read_msgpack
 
 BEYOND = b"\xff" * 8
 Fetch = Callable[..., Awaitable[list[Row]]]
@@ -72,7 +73,7 @@ async def key_changes(fetch: Fetch) -> list[KeyChange]:
     for id, _, body, hash, _ in sorted(rows, key=lambda row: row[4]):
         record = read_row(bytes(id), bytes(body), bytes(hash))
         if record is not None and record.table == SEAL_KEY:
-            found.append(msgspec.msgpack.decode(record.kept, type=KeyChange))
+            found.append(read_msgpack(record.kept, KeyChange))
     return found
 
 
@@ -101,7 +102,7 @@ def told_changes(changes: Sequence[KeyChange]) -> list[str]:
 
 
 def read_changes(told: Sequence[str]) -> list[KeyChange]:
-    return [msgspec.msgpack.decode(base64.b64decode(each, validate=True), type=KeyChange) for each in told]
+    return [read_msgpack(base64.b64decode(each, validate=True), KeyChange) for each in told]
 
 
 def _statement(public: bytes, previous: bytes, at: int, sealed: int, reason: str) -> bytes:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from perdure.workflows.compiler import CompiledWorkflow as CompiledWorkflow
     from perdure.workflows.context import WorkflowAgent as WorkflowAgent
     from perdure.workflows.context import WorkflowContext as WorkflowContext
+    from perdure.workflows.nodes import CallActivity as CallActivity
     from perdure.workflows.nodes import CompensationHandler as CompensationHandler
     from perdure.workflows.nodes import EndEvent as EndEvent
     from perdure.workflows.nodes import ErrorEvent as ErrorEvent
@@ -33,9 +34,9 @@ _HOMES = {
     "compiler": ("CompiledWorkflow",),
     "context": ("WorkflowAgent", "WorkflowContext"),
     "nodes": (
-        "CompensationHandler", "EndEvent", "ErrorEvent", "EventBasedGateway", "ExclusiveGateway", "InclusiveGateway",
-        "MessageEvent", "ParallelGateway", "RetryPolicy", "ScriptTask", "ServiceTask", "SignalEvent", "Timer",
-        "TimerEvent", "UserTask",
+        "CallActivity", "CompensationHandler", "EndEvent", "ErrorEvent", "EventBasedGateway", "ExclusiveGateway",
+        "InclusiveGateway", "MessageEvent", "ParallelGateway", "RetryPolicy", "ScriptTask", "ServiceTask",
+        "SignalEvent", "Timer", "TimerEvent", "UserTask",
     ),
     "registry": ("WorkflowRegistry",),
     "transaction": ("WorkflowTransaction",),

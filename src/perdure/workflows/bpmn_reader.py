@@ -6,6 +6,7 @@ import json
 from datetime import timedelta
 from typing import Any
 
+from perdure.bpmn.model import CallActivity as Called
 from perdure.bpmn.model import (
     ErrorTrigger,
     Event,
@@ -24,6 +25,7 @@ from perdure.errors import DefinitionError, Problem
 from perdure.workflows.graph import Graph
 from perdure.workflows.names import Resolve, kept
 from perdure.workflows.nodes import (
+    CallActivity,
     CatchEvent,
     CompensationHandler,
     EndEvent,
@@ -115,6 +117,9 @@ class _Reader:
                 return ScriptTask(element.id, script, output or None, element.name)
             case Task(kind="user"):
                 return self.user(element)
+            case Called():
+                outputs = _listed(element.properties.get("workflow:outputs", ""))
+                return CallActivity(element.id, element.process, outputs, element.name)
             case Gateway():
                 return self.gateway(element)
             case Event():
@@ -160,7 +165,9 @@ class _Reader:
             case "parallel":
                 return ParallelGateway(gateway.id, "join" if is_join else "fork", gateway.name)
             case "exclusive":
-                return ExclusiveGateway(gateway.id, self.conditions(gateway), default, gateway.name)
+                conditions = self.conditions(gateway)
+                meant = gateway.properties.get("workflow:default") if default in conditions else default
+                return ExclusiveGateway(gateway.id, conditions, meant, gateway.name)
             case "inclusive":
                 mode: Any = "join" if is_join and not default else "fork"
                 return InclusiveGateway(gateway.id, self.conditions(gateway), default, mode, gateway.name)
@@ -217,7 +224,7 @@ class _Reader:
             answered = isinstance(source, Gateway) and isinstance(self._host(source), Task)
             if OF in source.properties:
                 host = source.properties[OF]
-                is_after = answered and self._is_user(host)
+                is_after = (answered and self._is_user(host)) or isinstance(self._elements.get(host), Called)
                 if is_after and target != host:
                     graph.connect(host, target, self.place(flow.id))
                 continue

@@ -12,6 +12,7 @@ from perdure.workflows.graph import Graph
 from perdure.workflows.mirrors import events_of
 from perdure.workflows.nodes import (
     NAME,
+    CallActivity,
     EndEvent,
     EventBasedGateway,
     ExclusiveGateway,
@@ -81,9 +82,11 @@ def _edges(graph: Graph) -> Iterator[Problem]:
                 yield problem(edge.place, "edge", f"{edge.source} -> {edge.target}", fact, hint)
     for boundary in graph.boundaries:
         host = graph.nodes.get(boundary.host)
-        if not isinstance(host, ServiceTask | ScriptTask | UserTask):
+        if not isinstance(host, ServiceTask | ScriptTask | UserTask | CallActivity):
             fact = f"'{boundary.host}' is no task"
-            yield problem(boundary.place, "boundary", boundary.event.id, fact, "Attach it to a task.")
+            yield problem(
+                boundary.place, "boundary", boundary.event.id, fact, "Attach it to a task or a called workflow."
+            )
 
 
 def _node(graph: Graph, node: Node, known: frozenset[str]) -> Iterator[Problem]:

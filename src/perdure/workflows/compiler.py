@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from perdure.bpmn.layout import lay_out
-from perdure.bpmn.model import Definitions, Model, Process, Scope
+from perdure.bpmn.model import CallActivity, Definitions, Model, Process, Scope
 from perdure.errors import DefinitionError
 from perdure.verbs.definition import Execution, Sentences, VerbDefinition
 from perdure.workflows.checks import problems_of
@@ -31,6 +31,12 @@ class CompiledWorkflow(NamedTuple):
     handlers: dict[str, Any]
     """By the name of the verb, in the version of the workflow."""
     mirrors: tuple[Mirror, ...]
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The workflows that it calls; one that calls any is no hollow process."""
+        body = self.model.definitions.processes[0].body
+        return tuple(dict.fromkeys(node.process for node in body.nodes if isinstance(node, CallActivity)))
 
     @property
     def number(self) -> int:

@@ -26,19 +26,26 @@ from perdure.bpmn.model import (
     Trigger,
     Value,
 )
+from perdure.bpmn.model import (
+    CallActivity as Called,
+)
 from perdure.verb_contract import FlagContract
 from perdure.workflows.code import agent_of, code_name, short_name
 from perdure.workflows.handlers import (
+    TASK_FAILED,
     answer_handler,
     context_handler,
     decide_handler,
+    failed_handler,
     gateway_flag,
     message_handler,
+    returned_handler,
     route_flag,
     service_handler,
 )
 from perdure.workflows.mirrors import key_flag
 from perdure.workflows.nodes import (
+    CallActivity,
     CatchEvent,
     EndEvent,
     ErrorEvent,
@@ -72,6 +79,8 @@ def add_tasks(parts: Parts) -> None:
                 _script(parts, node)
             case UserTask():
                 _user(parts, node)
+            case CallActivity():
+                _call(parts, node)
             case _:
                 pass
 
@@ -208,6 +217,54 @@ def _timeout(parts: Parts, task: UserTask, on_timeout: Callable[..., Any], sla: 
     parts.exits[task.id] = answered
 
 
+def _call(parts: Parts, call: CallActivity) -> None:
+    """The called workflow knows nothing of our flags: where conditions read what it brings, a verb sets them."""
+    own = properties(outputs=call.output_variables)
+    parts.put(Called(id=call.id, name=call.name, process=call.workflow, properties=own), call)
+    if parts.undoes and not _is_caught(parts, call):
+        _undone_with(parts, call)
+    if not any(each.path[0] in call.output_variables for each in parts.mirrors):
+        return
+    back = f"{call.id}_returned"
+    verb = parts.add_verb(
+        call, back, "returned", returned_handler(call.output_variables, parts.whose),
+        description=f"Take back: {call.name}", outputs=call.output_variables, effects="none",
+    )  # fmt: skip
+    name = f"Take back what {call.name[:1].lower()}{call.name[1:]} brought"
+    parts.put(Task(id=back, name=name, kind="service", type=verb, properties=properties(of=call.id)), call)
+    parts.flow(call.id, back)
+    parts.exits[call.id] = back
+
+
+def _is_caught(parts: Parts, call: CallActivity) -> bool:
+    """Whether an event at the edge of the call takes its failure."""
+    events = [each.event for each in parts.graph.boundaries if each.host == call.id]
+    return any(isinstance(event, ErrorEvent) and event.error in ("", TASK_FAILED) for event in events)
+
+
+def _undone_with(parts: Parts, call: CallActivity) -> None:
+    """A called workflow that was undone: its caller is undone as well, by a task that fails as any other does."""
+    event, step, end = f"{call.id}_failed", f"{call.id}_give_up", f"{call.id}_given_up"
+    name, own = f"Give up: {call.name}", properties(of=call.id)
+    verb = parts.add_verb(
+        call, step, "returned", failed_handler(call.id), description=name, errors=(TASK_FAILED,), effects="none"
+    )  # fmt: skip
+    id = "error_" + _word(TASK_FAILED)
+    parts.errors[id] = Error(id=id, name=TASK_FAILED, code=TASK_FAILED)
+    trigger = ErrorTrigger(id)
+    parts.put(
+        Event(
+            id=event, name=f"{call.name} failed", position="boundary", attached_to=call.id, triggers=(trigger,),
+            properties=own,
+        ),
+        call,
+    )  # fmt: skip
+    parts.put(Task(id=step, name=name, kind="service", type=verb, properties=own), call)
+    parts.put(Event(id=end, name="Given up", position="end", properties=own), call)
+    parts.flow(event, step)
+    parts.flow(step, end)
+
+
 def form_fields(form: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
     """The fields of an answer as schemas; `required: False` makes one optional."""
     return {
@@ -232,9 +289,16 @@ def needs_verb(gateway: ExclusiveGateway) -> bool:
     return is_inner_default or any(not isinstance(each, str) for each in gateway.conditions.values())
 
 
+def default_way(gateway: ExclusiveGateway) -> str:
+    """The way without a condition. A verb always says one, so the last of its ways needs none to be told apart."""
+    if gateway.default_path or isinstance(gateway, InclusiveGateway) or not needs_verb(gateway):
+        return gateway.default_path
+    return gateway.routes[-1]
+
+
 def _choice(parts: Parts, gateway: ExclusiveGateway) -> None:
     is_inclusive = isinstance(gateway, InclusiveGateway)
-    default = f"{gateway.id}__{gateway.default_path}" if gateway.default_path else ""
+    default = f"{gateway.id}__{last}" if (last := default_way(gateway)) else ""
     if needs_verb(gateway):
         decide = f"{gateway.id}_decide"
         flags = _decided_flags(parts, gateway)
@@ -257,6 +321,7 @@ def _choice(parts: Parts, gateway: ExclusiveGateway) -> None:
         parts.flow(decide, gateway.id)
         parts.entries[gateway.id] = decide
     own = {f"workflow:condition:{route}": _written(each) for route, each in gateway.conditions.items()}
+    own |= properties(default=gateway.default_path if gateway.default_path in gateway.conditions else "")
     kind: GatewayKind = "inclusive" if is_inclusive else "exclusive"
     parts.put(Gateway(id=gateway.id, name=gateway.name, kind=kind, default=default, properties=own), gateway)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from perdure.bpmn.conditions.tree import Compare
-from perdure.workflows.element_parts import add_event, needs_verb
+from perdure.workflows.element_parts import add_event, default_way, needs_verb
 from perdure.workflows.graph import Edge
 from perdure.workflows.handlers import gateway_flag, route_flag
 from perdure.workflows.nodes import EventBasedGateway, ExclusiveGateway, InclusiveGateway
@@ -52,7 +52,7 @@ def _add(parts: Parts, edge: Edge) -> None:
 
 def _condition(gateway: ExclusiveGateway, route: str) -> dict[str, Any]:
     """The condition of a way; the default has none."""
-    if route == gateway.default_path:
+    if route == default_way(gateway):
         return {}
     if isinstance(gateway, InclusiveGateway) and needs_verb(gateway):
         return {"condition": Compare(route_flag(gateway.id, route), "=", True)}

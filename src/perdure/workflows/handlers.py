@@ -168,6 +168,24 @@ def message_handler(outputs: Sequence[str], whose: Whose) -> Handler:
     return run
 
 
+def returned_handler(outputs: Sequence[str], whose: Whose) -> Handler:
+    """Lets flags follow what a called workflow brought back; the variables themselves are there already."""
+
+    def run(call: Call) -> Result:
+        return Result({}, whose.result({name: call.args[name] for name in outputs if name in call.args}).flags)
+
+    return run
+
+
+def failed_handler(called: str) -> Handler:
+    """Fails as the last attempt of a task does, so that everything before it is undone."""
+
+    def run(call: Call) -> Result:
+        raise BusinessError(TASK_FAILED, f"'{called}' failed: the workflow that it called was undone")
+
+    return run
+
+
 def decide_handler(gateway: ExclusiveGateway, whose: Whose, text_holds: Mapping[str, Callable[..., bool]]) -> Handler:
     """Evaluates the conditions of a gateway in their order, and sets its flags."""
     conditions: dict[str, Condition] = {

@@ -163,6 +163,24 @@ class UserTask(Node):
         self.four_eyes, self.escalate_to = four_eyes, escalate_to
 
 
+class CallActivity(Node):
+    """Another workflow as a part of this one: an instance of its own, begun here and waited for.
+
+    It sees the variables of this workflow, and what it changed comes back when it ends. Conditions and templates of
+    this workflow read the output variables.
+    """
+
+    def __init__(
+        self, id: str, workflow: str = "", output_variables: Sequence[str] | None = None, name: str = ""
+    ) -> None:
+        super().__init__(id, name)
+        self.workflow = str(getattr(workflow, "id", workflow))
+        if not NAME.fullmatch(self.workflow):
+            fact = f"it calls {self.workflow[:60]!r}, which is no id of a workflow"
+            raise self.refuse("workflow", fact, f"Write CallActivity('{id}', workflow='check_credit').")
+        self.output_variables = _names(self, "output_variables", output_variables)
+
+
 class Gateway(Node):
     """What gateways have in common."""
 

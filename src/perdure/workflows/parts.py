@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
-from perdure.bpmn.model import Association, Error, Event, Flow, Gateway, Message, Node, Place, Signal, Task
+from perdure.bpmn.model import Activity, Association, Error, Event, Flow, Gateway, Message, Node, Place, Signal
 from perdure.verb_contract import FlagContract, RetryPolicy
 from perdure.verbs.definition import Effects, Execution, Sentences, VerbContract, VerbDefinition
 from perdure.workflows.code import code_name, short_name, source_hash
@@ -20,7 +20,7 @@ from perdure.workflows.versions import parse_version
 if TYPE_CHECKING:
     from perdure.workflows.workflow import Workflow
 
-Kind = Literal["service_task", "script_task", "user_task", "gateway", "timeout", "compensation", "message"]
+Kind = Literal["service_task", "script_task", "user_task", "gateway", "timeout", "compensation", "message", "returned"]
 PREFIX = "workflow:"
 """Of the properties that keep what a model itself does not say."""
 
@@ -59,7 +59,7 @@ class Parts:
         for node in list(self.nodes.values()):
             incoming = [flow for flow in self.flows if flow.target == node.id]
             if len(incoming) < 2 or not (
-                isinstance(node, Task) or (isinstance(node, Event) and node.position == "catch")
+                isinstance(node, Activity) or (isinstance(node, Event) and node.position == "catch")
             ):
                 continue
             id = f"{node.id}_merge"

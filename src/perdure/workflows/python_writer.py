@@ -10,6 +10,7 @@ from perdure.workflows.graph import END
 from perdure.workflows.losses import UNNAMED, Losses
 from perdure.workflows.nodes import (
     DEFAULT_LABELS,
+    CallActivity,
     CatchEvent,
     EndEvent,
     ErrorEvent,
@@ -89,6 +90,8 @@ class _Writer:
                     "timeout": node.timeout, "retry_policy": node.retry_policy, "compensation": self._undo(node),
                     "errors": list(node.errors),
                 }  # fmt: skip
+            case CallActivity():
+                return {"workflow": node.workflow, "output_variables": list(node.output_variables)}
             case ScriptTask():
                 return {"script": self._code(node, "its script", node.script), "output_variable": node.output_variable}
             case UserTask():

@@ -7,6 +7,7 @@ import zlib
 from typing import NamedTuple
 
 _FORM = re.compile(r"(\d{1,4})(?:\.(\d{1,3}))?(?:\.(\d{1,3}))?(?:-([0-9A-Za-z.-]{1,40}))?")
+SUFFIXES = 499
 
 
 class VersionError(ValueError):
@@ -24,10 +25,15 @@ class Version(NamedTuple):
 
     @property
     def number(self) -> int:
-        """A whole number from 1, the same on every machine: verbs count by whole numbers."""
+        """A whole number from 1, the same on every machine: verbs count by whole numbers.
+
+        That of a version with a suffix lies below that of the version itself, where hardly any patch has a number.
+        """
         numbers = (self.major * 1000 + self.minor) * 1000 + self.patch
-        own = 0 if self.is_plain else 1 + zlib.crc32(self.suffix.encode()) % 997
-        return max(1, numbers) if self.is_plain else (numbers + 1) * 10_000_000 + own
+        if self.is_plain:
+            return max(1, numbers)
+        above = numbers if numbers > SUFFIXES else 1_000_000
+        return above - 1 - zlib.crc32(self.suffix.encode()) % SUFFIXES
 
 
 def parse_version(text: str) -> Version:

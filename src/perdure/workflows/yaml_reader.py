@@ -18,6 +18,7 @@ from perdure.verbs.yaml_reader import parse_text
 from perdure.workflows.graph import END, START
 from perdure.workflows.names import FolderNames, Resolve, UnknownName
 from perdure.workflows.nodes import (
+    CallActivity,
     CatchEvent,
     EndEvent,
     ErrorEvent,
@@ -54,6 +55,7 @@ TASK_KEYS: dict[str, set[str]] = {
         "title", "body", "assignee", "groups", "labels", "sla", "on_timeout", "decision_variable", "form", "four_eyes",
         "escalate_to",
     },
+    "call_activity": {"workflow", "output"},
     "exclusive_gateway": {"conditions", "default"},
     "inclusive_gateway": {"conditions", "default", "mode"},
     "parallel_gateway": {"mode"},
@@ -231,6 +233,9 @@ class _Reader:
             form=form.plain() if form is not None else None, four_eyes=fields.boolean("four_eyes"),
             escalate_to=fields.text("escalate_to", "managers"),
         )  # fmt: skip
+
+    def _call_activity(self, fields: Fields, id: str) -> Node:
+        return CallActivity(id, fields.text("workflow", required=True), fields.texts("output"), fields.text("name"))
 
     def conditions(self, fields: Fields) -> dict[str, Any]:
         found: dict[str, Any] = {}

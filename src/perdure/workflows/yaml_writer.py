@@ -10,6 +10,7 @@ from perdure.workflows.graph import END, START
 from perdure.workflows.losses import Losses
 from perdure.workflows.nodes import (
     DEFAULT_LABELS,
+    CallActivity,
     CatchEvent,
     EndEvent,
     ErrorEvent,
@@ -100,6 +101,9 @@ def _task(node: Node, losses: Losses) -> Entry | None:
             return {**_head(node, "script_task"), "script": losses.name(node, "its script", node.script), **outputs}
         case UserTask():
             return _user(node, losses)
+        case CallActivity():
+            called = {**_head(node, "call_activity"), "workflow": node.workflow}
+            return {**called, **_listed(output=node.output_variables)}
         case ExclusiveGateway():
             return _choice(node, losses)
         case ParallelGateway():

@@ -10,8 +10,9 @@ import json
 import logging
 import os
 import sys
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import msgspec
 from msgspec.structs import replace
@@ -252,9 +253,16 @@ def handlers(folder: Path) -> dict[str, Any]:
     return {"t.flaky": flaky, "t.one": one, "t.two": two, "t.slow": slow, "t.flag": flag}
 
 
+@cache
+def _answers() -> TextIO:
+    """The pipe to the test, for answers alone: what libraries print goes to the log."""
+    kept = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return kept
+
+
 def say(answer: Any) -> None:
-    """Answers are marked: the SDK writes its warnings to the same place."""
-    print(f"@{json.dumps(answer)}", flush=True)
+    print(json.dumps(answer), file=_answers(), flush=True)
 
 
 async def answer_lines(carried: Carried) -> None:

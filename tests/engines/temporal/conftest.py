@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -25,16 +26,21 @@ class OurProcess:
     program = "tests.engines.temporal.carried_process"
 
     def __init__(self, store: str, engine: str, folder: Path) -> None:
-        command = [sys.executable, "-m", self.program, store, engine, str(folder)]
-        self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        command = [sys.executable, "-X", "faulthandler", "-m", self.program, store, engine, str(folder)]
+        self._log = folder / f"{uuid4().hex}.log"
+        with self._log.open("w") as log:
+            self._child = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, cwd=ROOT
+            )
         self.first = self._read()
 
     def _read(self) -> Any:
         assert self._child.stdout is not None
-        while text := self._child.stdout.readline():
-            if text.startswith("@"):
-                return json.JSONDecoder().raw_decode(text[1:])[0]  # the SDK may write its warnings behind it
-        raise AssertionError("the process ended without an answer")
+        if text := self._child.stdout.readline():
+            return json.loads(text)
+        raise AssertionError(
+            f"the process ended without an answer ({self._child.wait()}):\n{self._log.read_text()[-8_000:]}"
+        )
 
     def send(self, do: str, **args: Any) -> None:
         assert self._child.stdin is not None

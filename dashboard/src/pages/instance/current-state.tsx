@@ -75,7 +75,7 @@ export function Standing({ view, name, onElement }: NowProps) {
         {view.tokens.length > 0 && (
           <details>
             <summary>{view.tokens.length} {view.tokens.length === 1 ? "token" : "tokens"}</summary>
-            <ul>{view.tokens.map((each) => <li key={each.number}>{tokenText(each, name)}</li>)}</ul>
+            <ul>{view.tokens.map((each) => <li key={each.number}>{tokenText(each, name)}{each.called && <>, calls <Link to={`/instances/${each.called}`}>an instance</Link></>}</li>)}</ul>
           </details>
         )}
       </div>

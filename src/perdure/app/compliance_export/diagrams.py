@@ -12,6 +12,7 @@ from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.model import Model, nodes
 from perdure.bpmn.svg import draw
 from perdure.bpmn.xml import write_model
+from perdure.typed_reading import read_json
 
 
 class Drawn(msgspec.Struct, frozen=True):
@@ -28,7 +29,7 @@ class Drawn(msgspec.Struct, frozen=True):
 
 
 def drawn(definition: str) -> Drawn:
-    deployed = msgspec.json.decode(definition, type=Deployed)
+    deployed = read_json(definition, Deployed)
     model = model_of(deployed)
     names = {node.id: node.name for node in nodes(deployed.process.body)}
     writings = write_model(model), write_model(model, with_definition_ids=False)

@@ -32,6 +32,7 @@ from perdure.app.compliance_export.summary import summary_of
 from perdure.bpmn.machine.state import Instance
 from perdure.payload import canonical
 from perdure.sources import iso
+from perdure.typed_reading import convert
 from perdure.verbs.definition import VerbDefinition
 
 
@@ -80,7 +81,7 @@ class _Composition:
                     waiting.append(child.id)
 
     def whole(self) -> Composed:
-        verbs = {hash: msgspec.convert(each, VerbDefinition) for hash, each in self._verbs()}
+        verbs = {hash: convert(each, VerbDefinition) for hash, each in self._verbs()}
         steps = [each for telling in self._calls for each in telling.steps(verbs)]
         document = self._document(steps)
         needed = {

@@ -29,6 +29,7 @@ from perdure.store.checksums import checked
 from perdure.store.delta_read import DeltaReader
 from perdure.store.seal_keys import key_changes, known_keys, told_changes
 from perdure.store.signing_keys import PublicKeys
+from perdure.typed_reading import read_json
 from perdure.verbs.definition import VerbDefinition
 from perdure.work.computations import check_effort
 
@@ -219,7 +220,7 @@ class EvidenceCollection:
 def _read(hash: str, body: bytes) -> dict[str, Any] | None:
     """What a kept definition was hashed from, when this release still reads it as what it was."""
     try:
-        content = msgspec.json.decode(body, type=VerbDefinition).content
+        content = read_json(body, VerbDefinition).content
     except msgspec.ValidationError:
         return None
     return content if data_hash(content) == hash else None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from perdure.app.compliance_export import page_sections
 from perdure.app.compliance_export.document import Document
 from perdure.app.compliance_export.html import Markup, joined, tag
 from perdure.app.compliance_export.stylesheet import STYLE
+from perdure.typed_reading import read_json
 
 OPENING = '<script type="application/json" id="perdure-document">'
 CLOSING = "</script>"
@@ -17,7 +16,7 @@ _HIDDEN = {"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"}
 
 def page_of(data: bytes) -> bytes:
     """The page of a document; the same document always gives the same page."""
-    document = msgspec.json.decode(data, type=Document)
+    document = read_json(data, Document)
     title = _title(document.summary.sentences)
     head = joined([
         Markup('<meta charset="utf-8">'),

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-import msgspec
-
 from perdure.app.compliance_export.document import OutcomeTold
 from perdure.app.compliance_export.journal_replay import ChainReplay
 from perdure.app.outcomes.event_table import OutcomeEvent
@@ -21,6 +19,7 @@ from perdure.identifiers import Id, id_text, parse_id
 from perdure.journal import Record
 from perdure.payload import digest_text
 from perdure.processes.plan_cache import Definition, definition_of
+from perdure.typed_reading import read_json
 
 Waiting = list[tuple[int, int, str, int, Record[Any]]]
 """Records to be told: when or at which place, a process before its step, whose, which."""
@@ -37,7 +36,7 @@ def outcomes_of(
     def named(process: str, hash: bytes) -> Definition | None:
         if hash not in known:
             text = models.get(digest_text(hash))
-            known[hash] = definition_of(msgspec.json.decode(text, type=Deployed), hash) if text is not None else None
+            known[hash] = definition_of(read_json(text, Deployed), hash) if text is not None else None
         return known[hash]
 
     projection = Projection(parse_id(call.id), call.chain.tenant, named)

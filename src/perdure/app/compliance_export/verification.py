@@ -14,6 +14,7 @@ from perdure.sources import parse_id
 from perdure.store.audit.findings import Finding, found
 from perdure.store.seal_keys import read_changes, trusted_keys
 from perdure.store.signing_keys import PublicKeys
+from perdure.typed_reading import read_json
 
 PLACE = "document"
 BROKEN = frozenset({"AUD002", "AUD003", "AUD006", "AUD009", "AUD010", "AUD076"})
@@ -57,7 +58,7 @@ class _Check:
 
     def verdict(self, data: bytes) -> Verdict:
         raw = document_in(data) if is_page(data) else data
-        document = msgspec.json.decode(raw, type=Document)
+        document = read_json(raw, Document)
         if document.format not in (FORMAT, FIRST):
             fact = f"its format is '{document.format[:80]}', this release knows '{FORMAT}'"
             return Verdict([found("AUD070", PLACE, fact)], [])

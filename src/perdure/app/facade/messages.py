@@ -16,6 +16,7 @@ from perdure.app.operations.messages import Message, Published, Signal
 from perdure.app.operations.waits import SendProgress
 from perdure.engine import MessageOutcome
 from perdure.errors import RejectedError, Rejection
+from perdure.typed_reading import convert
 
 
 class MessageDesk(Desk):
@@ -62,7 +63,7 @@ class MessageDesk(Desk):
         One that nobody waits for yet is kept for its `ttl_seconds`, a day by default.
         """
         try:
-            request = msgspec.convert({**envelope, "confirm": confirm, "phrase": phrase}, messages.Envelope)
+            request = convert({**envelope, "confirm": confirm, "phrase": phrase}, messages.Envelope)
         except msgspec.ValidationError as error:
             hint = "An envelope has message_name, correlation_key, message_id and payload."
             name = str(envelope.get("message_name", ""))[:80]

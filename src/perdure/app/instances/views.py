@@ -13,6 +13,7 @@ from perdure.app.override_views import OverrideView, override_views
 from perdure.app.progress_text import counted
 from perdure.app.runbooks.usage_views import UsageView, usage_view
 from perdure.app.tasks.views import TaskView, of_task
+from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.bpmn.machine.human_tasks import seen_in
 from perdure.bpmn.machine.state import ENDED, Instance, Node, Watch
 from perdure.bpmn.machine.transition_cache import samples
@@ -43,6 +44,8 @@ class TokenView(msgspec.Struct, frozen=True):
     claimed_by: str = ""
     progress: str = ""
     """Who has answered a task that asks several groups, and who is awaited."""
+    called: str = ""
+    """The instance that a call activity waits for."""
 
 
 class WaitView(msgspec.Struct, frozen=True):
@@ -77,6 +80,7 @@ class InstanceView(msgspec.Struct, frozen=True):
     """The sub-verbs that have completed, in their order."""
     error: ErrorView | None = None
     parent: str = ""
+    """What began it: `step:…` of a call, `node:INSTANCE:TOKEN` of a call activity; empty where it was asked for."""
     business_key: str = ""
     tenant: str = ""
     principal: str = ""
@@ -115,11 +119,11 @@ class Look(msgspec.Struct, frozen=True):
 
 def instance_view(aggregate: Aggregate, look: Look, data: Any) -> InstanceView:
     state: Instance = aggregate.state
-    nodes, ended_at, suspended_at, erased_at = state.nodes, state.ended_at, state.suspended_at, state.erased_at
+    ended_at, suspended_at, erased_at = state.ended_at, state.suspended_at, state.erased_at
     return InstanceView(
         id_text(aggregate.id), state.process, state.process_version, look.definition, state.status, look.progress,
         {**state.flags}, copied(data),
-        [replace(each, since=iso(nodes[each.number].at)) for each in look.tokens] if look.tokens else [],
+        [_standing(aggregate, each) for each in look.tokens] if look.tokens else [],
         look.waits.copy(), look.incidents.copy(), look.completed.copy(), look.error,
         state.parent, state.business_key, aggregate.tenant, state.principal,
         iso(state.started_at), iso(ended_at) if ended_at else None,
@@ -127,6 +131,14 @@ def instance_view(aggregate: Aggregate, look: Look, data: Any) -> InstanceView:
         iso(erased_at) if erased_at else None, aggregate.version, look.usage, look.verb,
         overrides=override_views(state.overrides) if state.overrides else [],
     )  # fmt: skip
+
+
+def _standing(aggregate: Aggregate, token: TokenView) -> TokenView:
+    """A token with what is of its instance alone: since when it stands there, and the instance it called."""
+    letters, at = id_text(aggregate.id), aggregate.state.nodes[token.number].at
+    is_call = token.kind == "call"
+    called = id_text(child_id(aggregate.tenant, f"node:{letters}:{token.number}")) if is_call else ""
+    return replace(token, since=iso(at), called=called)
 
 
 def bare_view(aggregate: Aggregate) -> InstanceView:

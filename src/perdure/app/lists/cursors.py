@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from perdure.errors import RejectedError, Rejection
+from perdure.typed_reading import read_msgpack
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
@@ -46,7 +47,7 @@ def place_of(scope: tuple[str, ...], cursor: str, shape: type[P]) -> P:
         check, body = data[:CHECK_BYTES], data[CHECK_BYTES:]
         if check != _check(scope, body):
             raise ValueError
-        return msgspec.msgpack.decode(body, type=shape)
+        return read_msgpack(body, shape)
     except ValueError:
         hint = "Use the `next` of a page of the same list, or leave it out to begin anew."
         raise RejectedError(

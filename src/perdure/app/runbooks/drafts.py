@@ -20,6 +20,7 @@ from perdure.runbooks.executor.call_executor import KIND
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.plan import Plan
 from perdure.sources import iso, parse_id
+from perdure.typed_reading import convert
 
 if TYPE_CHECKING:
     from perdure.app.perdure import Perdure
@@ -66,7 +67,7 @@ async def show_draft(perdure: Perdure, id: str) -> DraftView:
             id, aggregate.state.status, kept.case, None, "", None, [ERASED], kept.current, len(kept.revisions),
             aggregate.version, aggregate.state.principal, iso(aggregate.state.started_at),
         )  # fmt: skip
-    draft = msgspec.convert(document, Draft)
+    draft = convert(document, Draft)
     text, planned, problems = await _computed(perdure, draft, lambda: _planned(perdure, draft))
     plan = await weigh(perdure, *planned) if planned is not None else None
     return DraftView(
@@ -77,7 +78,7 @@ async def show_draft(perdure: Perdure, id: str) -> DraftView:
 
 async def draft_plan(perdure: Perdure, id: str) -> Plan:
     """The plan of a draft; ProgramError with everything that is wrong with it."""
-    draft = msgspec.convert(await perdure.runbooks.draft(id), Draft)
+    draft = convert(await perdure.runbooks.draft(id), Draft)
     return await compiled_draft(perdure, draft)
 
 

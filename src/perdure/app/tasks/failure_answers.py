@@ -8,6 +8,7 @@ from typing import Any, Literal, assert_never
 import msgspec
 
 from perdure.app.runbooks.views import RunbookView
+from perdure.typed_reading import convert
 from perdure.verbs import CompiledSchema
 
 Ask = Callable[[Any, Any], Awaitable[RunbookView]]
@@ -29,7 +30,7 @@ class FailureAnswer(msgspec.Struct, frozen=True):
 def read_answer(key: str, data: Any) -> FailureAnswer:
     """The answer as its form asks for it; SchemaViolationError where it does not fit."""
     given = CompiledSchema(FAILURE_FORM, "complete", "task", key).check(dict(data or {}))
-    return msgspec.convert(given, FailureAnswer)
+    return convert(given, FailureAnswer)
 
 
 async def answer_failure(

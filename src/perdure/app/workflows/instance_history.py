@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from perdure.agent_usage import cost_of, money
 from perdure.app.workflows.views import ExecutionView, VariableView
 from perdure.bpmn.machine import journal_entries as e
+from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.errors import PerdureError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
@@ -42,7 +43,7 @@ class InstanceStory:
                 await self._take(entry, told)
         return self
 
-    async def _take(self, entry: Any, told: Any) -> None:
+    async def _take(self, entry: Any, told: Any) -> None:  # noqa: PLR0912  one case for each entry
         match entry:
             case e.InstanceStarted():
                 await self._changed(entry.head, entry.principal, entry.at)
@@ -64,8 +65,10 @@ class InstanceStory:
                 self._end(entry.number, "completed", entry.at, actor=entry.by)
             case e.HeadChanged():
                 await self._changed(entry.head, entry.by, told.at)
-            case e.Left(how="cancelled" | "interrupted" | "moved"):
-                self._end(entry.number, "cancelled", told.at)
+            case e.Thrown(kind="call"):
+                self._call(entry, told.at)
+            case e.Left():
+                self._left(entry, told.at)
             case _:
                 pass
 
@@ -79,6 +82,22 @@ class InstanceStory:
         self.executions.append(
             ExecutionView(element, kind, actor, attempt, "active", iso(at), input=given)
         )  # fmt: skip
+
+    def _left(self, entry: e.Left, at: Micros) -> None:
+        if entry.how in ("cancelled", "interrupted", "moved"):
+            self._end(entry.number, "cancelled", at)
+        elif entry.how == "completed" and self._is_call(entry.number):
+            self._end(entry.number, "completed", at)
+
+    def _call(self, entry: e.Thrown, at: Micros) -> None:
+        """A called workflow is an execution that lasts as long as its instance."""
+        self._begin(entry.number, "call_activity", 1, at)
+        called = child_id(self._aggregate.tenant, f"node:{id_text(self._aggregate.id)}:{entry.number}")
+        self.executions[-1] = replace(self.executions[-1], actor=entry.name, called=id_text(called))
+
+    def _is_call(self, number: int) -> bool:
+        place = self._open.get(number)
+        return place is not None and self.executions[place].kind == "call_activity"
 
     def _end(self, number: int, state: str, at: Micros, **more: Any) -> None:
         place = self._open.get(number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from perdure.bpmn.lint.findings import Profile
 from perdure.bpmn.machine.aggregate_ids import process_id
 from perdure.errors import DefinitionError, Problem
 from perdure.journal import Origin
@@ -77,9 +78,10 @@ class ProjectWorkflows:
 
     async def deploy(self, runtime: Runtime, origin: Origin, only: str = "") -> None:
         """Every version that the store does not have; what was deprecated or retired stays so."""
-        for each in self.compiled:
-            if not only or each.id == only:
-                await _deploy(runtime, each, origin)
+        wanted = self._reached(only) if only else {each.id for each in self.compiled}
+        for each in self._called_first():
+            if each.id in wanted:
+                await _deploy(runtime, each, origin, wanted)
 
     def finder(self, runtime: Runtime, before: Find | None) -> Find:
         """Deploys a workflow for a tenant that calls for it first."""
@@ -90,6 +92,26 @@ class ProjectWorkflows:
             await self.deploy(runtime, origin, process)
 
         return find
+
+    def _calls(self, id: str) -> list[str]:
+        """The workflows that any version of a workflow calls."""
+        return [name for each in self.compiled if each.id == id for name in each.calls]
+
+    def _reached(self, id: str) -> set[str]:
+        """A workflow with everything that it calls, directly or not."""
+        found: set[str] = set()
+        open = [id]
+        while open:
+            name = open.pop()
+            if name not in found:
+                found.add(name)
+                open += self._calls(name)
+        return found
+
+    def _called_first(self) -> list[CompiledWorkflow]:
+        """What is called is deployed before whoever calls it; in a circle, any is the first."""
+        ranked = {each.id: len(self._reached(each.id)) for each in self.compiled}
+        return sorted(self.compiled, key=lambda each: (ranked[each.id], each.id, _order(each.version)))
 
     def _check(self) -> None:
         seen: dict[tuple[str, int], CompiledWorkflow] = {}
@@ -102,21 +124,22 @@ class ProjectWorkflows:
                 raise DefinitionError([Problem("workflow.version", verb.file, verb.line, 1, each.id, fact, hint)])
 
 
-async def _deploy(runtime: Runtime, compiled: CompiledWorkflow, origin: Origin) -> None:
+async def _deploy(runtime: Runtime, compiled: CompiledWorkflow, origin: Origin, along: set[str]) -> None:
     from perdure.app.processes.contracts import contract_of_verb  # noqa: PLC0415
     from perdure.processes.verb_bindings import bind, carried_by  # noqa: PLC0415
 
     verbs = Catalogue(compiled.verbs)
     carrier = verbs.get(compiled.id)
     definitions = compiled.model.definitions
-    deployed = bind(definitions, definitions.processes[0], "hollow", carried_by(carrier), verbs)
+    profile: Profile = "open" if compiled.calls else "hollow"
+    deployed = bind(definitions, definitions.processes[0], profile, carried_by(carrier), verbs)
     state = await runtime.definitions.state(process_id(origin.tenant, compiled.id), origin)
     known = state.with_hash(digest(canonical(deployed.content))) if state is not None else None
     if known is not None:
         return
     contract = contract_of_verb(verbs, carrier)
     judged = await runtime.definitions.judge(
-        compiled.model, origin, process=compiled.id, contract=contract, deployed=deployed
+        compiled.model, origin, process=compiled.id, profile=profile, contract=contract, deployed=deployed, along=along
     )  # fmt: skip
     await runtime.engine.enter(judged, origin)
 

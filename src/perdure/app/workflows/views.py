@@ -52,3 +52,5 @@ class ExecutionView(msgspec.Struct, frozen=True):
     error: str = ""
     cost: str | None = None
     tokens: int = 0
+    called: str = ""
+    """The instance of the workflow that a call activity called."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from perdure.app.facade.performer import Performer
 from perdure.app.facade.workflows import WorkflowDesk
 from perdure.app.workflows.views import VariableView, WorkflowView
+from perdure.bpmn.machine.call_activity_flags import flags_of_arguments
 from perdure.engine import ProcessVersion, Until
 from perdure.errors import RejectedError, Rejection
 from perdure.payload import parse_digest
@@ -81,7 +82,7 @@ class Workflows(WorkflowDesk):
             checked = {**checked, ARM: arm}
         aggregate = await self._runtime.engine.start(
             workflow, self._origin, version=view.process_version, data=checked,
-            flags=mirrored_flags(loaded.deployed.flags, checked), business_key=business_key,
+            flags=flags_of_arguments(loaded.deployed.flags, checked), business_key=business_key,
             idempotency_key=idempotency_key, until=until,
         )  # fmt: skip
         return await self._views.instance(aggregate)
@@ -117,14 +118,4 @@ def followed(flags: Sequence[FlagContract], variables: Mapping[str, Any]) -> dic
     for name, value in variables.items():
         inner = {(name, key): each for key, each in value.items()} if isinstance(value, Mapping) else {(name,): value}
         found |= {flag: each for path, each in inner.items() if (flag := flag_name(path)) in names and each is not None}
-    return found
-
-
-def mirrored_flags(flags: Sequence[FlagContract], variables: Mapping[str, Any]) -> dict[str, str | bool | int]:
-    """The flags that begin with a variable of the start."""
-    found: dict[str, str | bool | int] = {}
-    for flag in flags:
-        value = variables.get(flag.argument) if flag.argument else None
-        if value is not None:
-            found[flag.name] = str(value) if flag.type == "string" and flag.once else value
     return found

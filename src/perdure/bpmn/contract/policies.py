@@ -13,6 +13,7 @@ from msgspec.json import format as format_json
 
 from perdure.bpmn.contract.contract import Contract
 from perdure.errors import RejectedError, Rejection
+from perdure.typed_reading import read_json
 
 LOCK_VERSION = 1
 
@@ -78,7 +79,7 @@ def lock_of(contract: Contract, catalogue: PolicyCatalogue) -> PolicyLock:
 
 def read_lock(text: str | bytes) -> PolicyLock:
     """What a lock says. Raises msgspec.ValidationError or msgspec.DecodeError for what is none."""
-    found = msgspec.json.decode(text, type=_Written)
+    found = read_json(text, _Written)
     if found.version != LOCK_VERSION:
         raise msgspec.ValidationError(f"the lock is of version {found.version}, and {LOCK_VERSION} is known")
     return PolicyLock(found.tasks, tuple(_policy(name, each) for name, each in sorted(found.policies.items())))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
 
 from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.journal_entries import InstanceResumed, InstanceSuspended
 from perdure.bpmn.machine.state import Flags
 from perdure.bpmn.model import CallActivity
+from perdure.verb_contract import FlagContract
 
 Names = frozenset[str] | None
 """Names of flags; None is every flag."""
@@ -41,6 +42,16 @@ def _mapped(call: CallActivity, direction: Literal["input", "output"]) -> frozen
 def shared_flags(flags: Flags, deployed: Deployed) -> Flags:
     declared = {contract.name for contract in deployed.flags}
     return {name: value for name, value in flags.items() if deployed.is_loose or name in declared}
+
+
+def flags_of_arguments(flags: Iterable[FlagContract], data: Mapping[str, Any]) -> Flags:
+    """The flags whose first value is a field of the data that an instance begins with."""
+    found: Flags = {}
+    for flag in flags:
+        value = data.get(flag.argument) if flag.argument else None
+        if isinstance(value, str | bool | int):
+            found[flag.name] = str(value) if flag.type == "string" and flag.once else value
+    return found
 
 
 def is_held_by_caller(entries: Iterable[object]) -> bool:

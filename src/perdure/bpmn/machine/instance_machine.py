@@ -58,6 +58,9 @@ def elsewhere(carrier: str) -> str:
     return f"it was moved, and the engine '{carrier}' carries it"
 
 
+_STATE = msgspec.msgpack.Decoder(Instance)
+
+
 class InstanceMachine:
     """Pure: the same plans, state, command, time and chance always give the same entries.
 
@@ -76,7 +79,7 @@ class InstanceMachine:
         """The engine that asks: what another one carries is not decided here."""
         self.records: RecordCodec[Entry] = RecordCodec(Entry, ENTRY_VERSION, ENTRY_UPCASTERS)
         self._encoder = msgspec.msgpack.Encoder()
-        self._decoder = msgspec.msgpack.Decoder(Instance)
+        self._decoder = _STATE
 
     def decide(
         self, id: bytes, state: Instance | None, command: Command, origin: Origin, now: int, chance: float

@@ -189,6 +189,9 @@ def no_cron(text: str, after: int) -> int:
     return 0
 
 
+_STATE = msgspec.msgpack.Decoder(ProcessState)
+
+
 class ProcessMachine:
     """Pure: the same state, command and time always give the same entries."""
 
@@ -199,7 +202,7 @@ class ProcessMachine:
         self._cron = cron
         self.records: RecordCodec[ProcessEntry] = RecordCodec(ProcessEntry, ENTRY_VERSION, ENTRY_UPCASTERS)
         self._encoder = msgspec.msgpack.Encoder()
-        self._decoder = msgspec.msgpack.Decoder(ProcessState)
+        self._decoder = _STATE
 
     def decide(
         self, id: bytes, state: ProcessState | None, command: ProcessCommand, origin: Origin, now: int, chance: float

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from perdure.app.calls.views import EventView
@@ -16,6 +15,7 @@ from perdure.app.operations.events import FollowFeed, FollowJournal, FollowOutco
 from perdure.app.operations.operation import Operation, R
 from perdure.app.outcomes.event_table import OutcomeEvent
 from perdure.client.asynchronous.transport import Transport, placed
+from perdure.typed_reading import read_json
 
 MOST = 200
 Journal = Operation[FollowJournal, Page[EventView]]
@@ -62,7 +62,7 @@ async def follow_journal(
             for sent in events:
                 if not sent.data:
                     continue
-                event = msgspec.json.decode(sent.data, type=EventView)
+                event = read_json(sent.data, EventView)
                 record, seen = event.sequence, int(sent.id.partition(".")[2] or 0)
                 yield event
             # Only what is newer than what is known can have ended it.
@@ -82,7 +82,7 @@ async def outcomes(
     if not has_ended:
         path, _ = placed(operation, FollowOutcomes(asked.id))
         async for sent in transport.stream(f"{path}?step={asked.step}", asked.after or ""):
-            told = [msgspec.json.decode(each.data, type=OutcomeEvent) for each in sent if each.data]
+            told = [read_json(each.data, OutcomeEvent) for each in sent if each.data]
             for event in told:
                 yield event
                 asked = replace(asked, after=event.cursor)
@@ -130,6 +130,6 @@ class Feed:
         to the server.
         """
         async for sent in self._transport.stream("/events", after or ""):
-            items = [msgspec.json.decode(each.data, type=FeedItem) for each in sent if each.data]
+            items = [read_json(each.data, FeedItem) for each in sent if each.data]
             if items or (pulse_seconds is not None and not any(each.id for each in sent)):
                 yield items

@@ -21,6 +21,7 @@ from perdure.client.retry_backoff import Patience
 from perdure.client.server_sent_events import Reader, SentEvent
 from perdure.errors import PerdureError, RejectedError, Rejection, StoreSettingError, StoreUnavailableError
 from perdure.sources import SECOND, SystemSources, id_text
+from perdure.typed_reading import read_json
 
 T = TypeVar("T")
 BASE = "/api"
@@ -206,7 +207,7 @@ class Transport:
         if kind is type(None):
             return None
         try:
-            return msgspec.json.decode(answer.content, type=kind)
+            return read_json(answer.content, kind)
         except (ValueError, RecursionError) as error:
             fact = f"its answer is not what this client knows ({error})"
             hint = "Is it a Perdure server, and not much older or newer than this client?"

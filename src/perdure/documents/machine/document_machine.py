@@ -40,6 +40,8 @@ ARRIVED = "document_arrived"
 ANSWERED = "request_answered"
 """The kind of the notice that a version came for a request, or was decided on."""
 
+_STATE = msgspec.msgpack.Decoder(Document)
+
 
 class DocumentMachine:
     """Pure: the same state, command and time always give the same entries."""
@@ -50,7 +52,7 @@ class DocumentMachine:
     def __init__(self) -> None:
         self.records: RecordCodec[e.DocumentEntry] = RecordCodec(e.DocumentEntry, e.ENTRY_VERSION, UPCASTERS)
         self._encoder = msgspec.msgpack.Encoder()
-        self._decoder = msgspec.msgpack.Decoder(Document)
+        self._decoder = _STATE
 
     def decide(
         self, id: bytes, state: Document | None, command: c.DocumentCommand, origin: Origin, now: int, chance: float

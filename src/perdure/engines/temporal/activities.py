@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
@@ -19,6 +20,8 @@ from perdure.sources import Id
 from perdure.work.ports import JobFound
 
 T = TypeVar("T")
+BEAT_SECONDS = 2.0
+"""Well below the silence after which the server takes an activity away."""
 UNSERVED = "this process has no handler for it, or no room"
 
 
@@ -38,11 +41,14 @@ class CarrierActivities:
     async def tell(self, body: bytes) -> int:
         """Append decisions to our journal; how far it has come then."""
         told = read_telling(body)
-        return await _tried(self._follower.append(Id(told.instance), told.made))
+        return await _heard(_tried(self._follower.append(Id(told.instance), told.made)))
 
     @activity.defn(name=JOBS_ACTIVITY)
     async def jobs(self, body: bytes) -> int:
         """Take jobs that are ready: they run under our lease, and their outcomes come as commands."""
+        return await _heard(self._taken(body))
+
+    async def _taken(self, body: bytes) -> int:
         asked = read_jobs(body)
         id, origin = Id(asked.instance), Origin(asked.tenant)
         await _tried(self._follower.append(id, asked.made))
@@ -66,6 +72,21 @@ class CarrierActivities:
         node = aggregate.state.nodes.get(number)
         job: Job | None = node.job if node is not None and node.incident is None else None
         return job if job is not None and job.status == "ready" and aggregate.state.status != "suspended" else None
+
+
+async def _heard(work: Coroutine[Any, Any, T]) -> T:
+    """Say now and then that this worker lives, so that the activity of a killed one comes back soon."""
+    beating = asyncio.ensure_future(_beat())
+    try:
+        return await work
+    finally:
+        beating.cancel()
+
+
+async def _beat() -> None:
+    while True:
+        await asyncio.sleep(BEAT_SECONDS)
+        activity.heartbeat()
 
 
 async def _tried(work: Coroutine[Any, Any, T]) -> T:

@@ -24,6 +24,8 @@ from perdure.journal import Decision, JobRow, Origin, Rows, TimerRow
 MAX_KNOWN = 200
 PLATFORM = "perdure"
 HOST = "temporal"
+_read_definition = msgspec.json.Decoder(Deployed).decode
+InstanceMachine({})  # its types are learned here: workflows decide in threads, and msgspec learns in one only
 
 
 @lru_cache(256)
@@ -31,7 +33,7 @@ def plan_for(hash: bytes, data: bytes) -> Plan:
     """The plan of a definition as stored; ValueError when its bytes are not those of its hash."""
     if sha256(data).digest() != hash:
         raise ValueError(f"the definition {hash.hex()} does not have the hash it is named by")
-    return plan_of(msgspec.json.decode(data, type=Deployed), hash)
+    return plan_of(_read_definition(data), hash)
 
 
 class HostedInstance:

@@ -33,6 +33,8 @@ UNANSWERED = "perdure.reply"
 """The type of the error that carries a reply which changed nothing: Temporal keeps no event of such an update."""
 FOR_EVER = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=20))
 TELL_SECONDS = timedelta(seconds=60)
+SILENT_SECONDS = timedelta(seconds=10)
+"""A worker that has said nothing for so long is gone: another one gets its activity."""
 STATUS_ATTRIBUTE = SearchAttributeKey.for_keyword("PerdureStatus")
 WAITS_ATTRIBUTE = SearchAttributeKey.for_keyword_list("PerdureWaits")
 MAX_WAITS = 20
@@ -166,7 +168,8 @@ class InstanceWorkflow:
         try:
             version = await workflow.execute_activity(
                 JOBS_ACTIVITY, encode(asked), result_type=int, start_to_close_timeout=TELL_SECONDS,
-                retry_policy=FOR_EVER, summary=", ".join(map(self._name, nodes))[:200],
+                heartbeat_timeout=SILENT_SECONDS, retry_policy=FOR_EVER,
+                summary=", ".join(map(self._name, nodes))[:200],
             )  # fmt: skip
             self._hosted.acknowledge(version)
         finally:
@@ -197,7 +200,7 @@ class InstanceWorkflow:
             told = Telling(self._begun.tenant, self._begun.instance, tuple(self._hosted.outbox))
             version = await workflow.execute_activity(
                 TELL_ACTIVITY, encode(told), result_type=int, start_to_close_timeout=TELL_SECONDS,
-                retry_policy=FOR_EVER,
+                heartbeat_timeout=SILENT_SECONDS, retry_policy=FOR_EVER,
             )  # fmt: skip
             self._hosted.acknowledge(version)
             self._mark()

@@ -92,6 +92,9 @@ def definition_id(tenant: str, lifecycle: str) -> Id:
     return Id(sha256(f"{tenant}\0lifecycle\0{lifecycle}".encode()).digest()[:16])
 
 
+_STATE = msgspec.msgpack.Decoder(LifecycleVersions)
+
+
 class LifecycleDefinitionMachine:
     """Pure: the same state, command and time always give the same entries."""
 
@@ -101,7 +104,7 @@ class LifecycleDefinitionMachine:
     def __init__(self) -> None:
         self.records: RecordCodec[DefinitionEntry] = RecordCodec(DefinitionEntry, ENTRY_VERSION, UPCASTERS)
         self._encoder = msgspec.msgpack.Encoder()
-        self._decoder = msgspec.msgpack.Decoder(LifecycleVersions)
+        self._decoder = _STATE
 
     def decide(
         self,

@@ -45,6 +45,9 @@ def lifecycle_key(lifecycle: str, subject: str) -> str:
     return fact_key("lifecycle", lifecycle, subject)
 
 
+_STATE = msgspec.msgpack.Decoder(Instance)
+
+
 class LifecycleMachine:
     """Pure: the same state, command and time always give the same entries."""
 
@@ -55,7 +58,7 @@ class LifecycleMachine:
         self.table = table or GuardTable()
         self.records: RecordCodec[e.LifecycleEntry] = RecordCodec(e.LifecycleEntry, e.ENTRY_VERSION, UPCASTERS)
         self._encoder = msgspec.msgpack.Encoder(order="deterministic")
-        self._decoder = msgspec.msgpack.Decoder(Instance)
+        self._decoder = _STATE
 
     def decide(
         self, id: bytes, state: Instance | None, command: LifecycleCommand, origin: Origin, now: int, chance: float

@@ -9,6 +9,7 @@ import msgspec
 from perdure.runbooks.language.faults import DEEPEST, MOST_STEPS, MOST_VALUES, Fault, raise_if_any
 from perdure.runbooks.language.let.values import split_path
 from perdure.runbooks.language.program import CallSource, Ref, Span, Var, steps_of
+from perdure.typed_reading import convert
 from perdure.verbs.near_names import did_you_mean
 from perdure.verbs.sexpr.mistakes import Report, shown
 from perdure.verbs.sexpr.name_syntax import FIELD, NAME
@@ -59,7 +60,7 @@ def _call(data: Any, number: int, report: Report) -> CallSource | None:
             _wrong(report, number, f"'{shown(str(key))}' says nothing about a call", hint)
     known = {key: value for key, value in data.items() if key in _KEYS and key != "args"}
     try:
-        call = msgspec.convert(known, CallSource)
+        call = convert(known, CallSource)
     except msgspec.ValidationError as error:
         _wrong(report, number, f"the call is malformed: {error}", "See the language's reference.")
         return None

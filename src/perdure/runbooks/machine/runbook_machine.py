@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any, ClassVar
 
 import msgspec
@@ -84,6 +83,9 @@ ENTRY_UPCASTERS: tuple[Upcaster, ...] = (
     grown(5),  # answers of each of several groups
 )
 
+_STATE = msgspec.msgpack.Decoder(Runbook)
+_STEP = msgspec.msgpack.Decoder(Step)
+
 
 class RunbookMachine:
     """Pure: the same state, command, time and chance always give the same entries."""
@@ -93,16 +95,8 @@ class RunbookMachine:
 
     def __init__(self) -> None:
         self._encoder = msgspec.msgpack.Encoder()
-        self._decoder = msgspec.msgpack.Decoder(Runbook)
-
-    @cached_property
-    def records(self) -> RecordCodec[Entry]:
-        """Made when the first record is read or written: a list of calls needs none."""
-        return RecordCodec(Entry, ENTRY_VERSION, ENTRY_UPCASTERS)
-
-    @cached_property
-    def _part_decoder(self) -> msgspec.msgpack.Decoder[Step]:
-        return msgspec.msgpack.Decoder(Step)
+        self._decoder, self._part_decoder = _STATE, _STEP
+        self.records: RecordCodec[Entry] = RecordCodec(Entry, ENTRY_VERSION, ENTRY_UPCASTERS)
 
     def decide(
         self, id: bytes, state: Runbook | None, command: Command, origin: Origin, now: int, chance: float

@@ -11,6 +11,7 @@ import msgspec
 
 from perdure.errors import RejectedError, Rejection
 from perdure.scaffold.verify.findings import Mismatch
+from perdure.typed_reading import read_json
 
 MOST_SECONDS = 600
 
@@ -36,7 +37,7 @@ def _run(folder: Path, package: str, histories: Path) -> list[_Replayed]:
         command, cwd=folder / "src", capture_output=True, text=True, timeout=MOST_SECONDS, check=False
     )
     try:
-        return msgspec.json.decode(done.stdout.strip().rpartition("\n")[2], type=list[_Replayed])
+        return read_json(done.stdout.strip().rpartition("\n")[2], list[_Replayed])
     except msgspec.DecodeError:
         said = (done.stderr or done.stdout).strip()[-500:] or f"it ended with {done.returncode}"
         raise RejectedError(

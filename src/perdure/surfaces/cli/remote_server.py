@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.global_options import Settings
+from perdure.typed_reading import convert
 
 if TYPE_CHECKING:
     from perdure.app.verb_views import VerbRow, VerbView
@@ -110,13 +111,10 @@ def _definition(view: VerbView) -> Any:
     from perdure.verbs.definition import VerbDefinition
 
     told = msgspec.structs.asdict(view)
-    return msgspec.convert(
-        {name: told[name] for name in VerbDefinition.__struct_fields__ if name in told}, VerbDefinition
-    )
+    return convert({name: told[name] for name in VerbDefinition.__struct_fields__ if name in told}, VerbDefinition)
 
 
 def _outline(row: VerbRow) -> Any:
-    import msgspec
 
     from perdure.verbs.definition import VerbDefinition
 
@@ -124,4 +122,4 @@ def _outline(row: VerbRow) -> Any:
         "name": row.name, "version": row.version, "description": row.description, "consequence": row.consequence,
         "domain": row.domain, "sentences": {"step": row.sentences}, "execution": {"kind": row.kind},
     }  # fmt: skip
-    return msgspec.convert(told, VerbDefinition)
+    return convert(told, VerbDefinition)

@@ -22,6 +22,7 @@ from perdure.surfaces.http.endpoint import Endpoint
 from perdure.surfaces.http.json_request import JsonRequest
 from perdure.surfaces.http.json_response import Response
 from perdure.surfaces.http.problem_details import REUSED, REUSED_HINT, RefusedRequest
+from perdure.typed_reading import read_msgpack
 from perdure.work.ports import AnswerBook, Answered, Claim
 
 LONGEST_KEY = 200
@@ -131,7 +132,7 @@ def _again(known: Answered, request: bytes) -> Response:
         raise RefusedRequest(422, "idempotency.reused", REUSED, REUSED_HINT)
     if not known.body:
         raise RefusedRequest(410, "idempotency.erased", ERASED, ERASED_HINT)
-    whole = msgspec.msgpack.decode(known.body, type=Whole)
+    whole = read_msgpack(known.body, Whole)
     response = Response(whole.body, known.status, headers={"Idempotency-Replayed": "true"})
     response.headers += whole.headers
     return response

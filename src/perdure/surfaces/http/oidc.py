@@ -21,6 +21,7 @@ from perdure.app.configuration.server import OidcConfig, is_loopback
 from perdure.sources import SECOND, Micros, Sources, fresh_secret
 from perdure.surfaces.http.jwt import KeyFound, read_header, read_keys, suiting, verified
 from perdure.surfaces.http.problem_details import RefusedRequest
+from perdure.typed_reading import convert
 
 KNOWN_FOR: Micros = 3600 * SECOND
 """How long what the provider says about itself, and its keys, are believed."""
@@ -116,7 +117,7 @@ class Provider:
         self._asked_at = self._sources.now()
         issuer = self._config.issuer
         try:
-            told = msgspec.convert(await self._get(f"{issuer.rstrip('/')}/.well-known/openid-configuration"), Told)
+            told = convert(await self._get(f"{issuer.rstrip('/')}/.well-known/openid-configuration"), Told)
             if told.issuer != issuer:
                 raise ValueError("it names another issuer")
             keys = read_keys(await self._get(told.jwks_uri))

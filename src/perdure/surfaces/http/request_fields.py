@@ -16,6 +16,7 @@ from perdure.app.operations.request_fields import MAX_TEXT
 from perdure.app.tasks.views import FieldError
 from perdure.surfaces.http.json_request import JsonRequest
 from perdure.surfaces.http.problem_details import InvalidRequest, unknown_path
+from perdure.typed_reading import convert
 
 Shape = type[msgspec.Struct]
 TOO_LONG = f"Expected `str` of length <= {MAX_TEXT}"
@@ -68,7 +69,7 @@ async def read_fields(request: JsonRequest, fields: Fields) -> Any:
         _add_query(fields, query.decode("latin-1"), given)
     body = await request.json() if fields.body is not None and await request.body() else UNSET
     try:
-        return msgspec.convert(_merged(fields, given, body), fields.request, strict=False, str_keys=True)
+        return convert(_merged(fields, given, body), fields.request, strict=False, str_keys=True)
     except msgspec.ValidationError as error:
         raise _unfit(request, fields, given, body) from error
 
@@ -123,7 +124,7 @@ def _unfit(request: JsonRequest, fields: Fields, given: dict[str, Any], body: An
 
 def _error(name: str, value: Any, kind: Any) -> FieldError | None:
     try:
-        msgspec.convert(value, kind, strict=False, str_keys=True)
+        convert(value, kind, strict=False, str_keys=True)
     except msgspec.ValidationError as error:
         found = _PATH_OF_ERROR.search(str(error))
         path = ".".join(part for part in (name, found[1] if found else "") if part)

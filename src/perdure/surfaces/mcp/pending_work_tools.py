@@ -27,6 +27,7 @@ from perdure.sources import ID_LENGTH
 from perdure.surfaces.mcp.answer_truncation import IN_LISTS, fitted, short
 from perdure.surfaces.mcp.shared_schemas import Agreement, Id, Limit, MessageId, Phrase, Reason, TaskKey, Wait, waiting
 from perdure.surfaces.mcp.tool import Tool, ToolSession
+from perdure.typed_reading import convert
 
 NO_FURTHER = "See workflow_status with this id for what it does now."
 WAITS = ("completion", "escalation")
@@ -235,7 +236,7 @@ async def _waits(desk: ToolSession, asked: PendingWork) -> tuple[list[OutsideWai
 
 
 async def _wait(desk: ToolSession, row: dict[str, Any]) -> OutsideWait | None:
-    view = msgspec.convert({name: value for name, value in row.items() if name != "number"}, CallView)
+    view = convert({name: value for name, value in row.items() if name != "number"}, CallView)
     wait = view.waiting_for
     if wait is None or wait.kind not in WAITS or not desk.may("completion.send", wait.verb or view.verb):
         return None

@@ -15,6 +15,7 @@ from perdure.errors import RejectedError, Rejection
 from perdure.runbooks.drafts.draft import Draft
 from perdure.runbooks.plan import Plan, StepPlan
 from perdure.surfaces.mcp.tool import ToolSession
+from perdure.typed_reading import convert
 
 Program = Annotated[
     str,
@@ -77,7 +78,7 @@ async def draft_of(desk: ToolSession, id: str) -> Draft:
     """A draft as it reads now."""
     view = await desk.perform(read_draft, ById(id))
     try:
-        return msgspec.convert(view.document, Draft)
+        return convert(view.document, Draft)
     except msgspec.ValidationError as error:
         fact = f"its document is not a plan ({error})"
         raise RejectedError(Rejection("wrong_state", "read", "draft", id, fact)) from error

@@ -47,6 +47,7 @@ from perdure.surfaces.mcp.shared_schemas import (
 )
 from perdure.surfaces.mcp.status_tools import RunbookStatus, brief_status
 from perdure.surfaces.mcp.tool import Tool, ToolSession
+from perdure.typed_reading import convert
 
 STEPS_SHOWN = 30
 ASK_TO_ADD = (
@@ -154,7 +155,7 @@ async def draft_runbook(desk: ToolSession, asked: DraftRunbook) -> PlanAnswer:
     else:
         opened = OpenDraft(what.program, what.calls, what.variables, case=asked.case)
         view = await desk.perform(open_draft, opened, key=asked.idempotency_key)
-    made = await compiled_draft(desk.perdure, msgspec.convert(view.document, Draft))
+    made = await compiled_draft(desk.perdure, convert(view.document, Draft))
     return await _planned(desk, made, 1, view.id)
 
 

@@ -21,6 +21,7 @@ from perdure.surfaces.mcp.tool_errors import INVALID, Refusal, refusal_of
 from perdure.surfaces.mcp.tool_list import every_tool, is_offered
 from perdure.surfaces.mcp.verb_tools import DescribeVerb, describe_verb
 from perdure.telemetry import parse_traceparent
+from perdure.typed_reading import convert
 
 Context = ServerRequestContext[Any, Any]
 PrincipalOf = Callable[[Context], Principal]
@@ -74,7 +75,7 @@ class Protocol:
 
     async def _answer(self, desk: ToolSession, tool: Tool, arguments: dict[str, Any]) -> msgspec.Struct:
         desk.check(tool.operation)
-        asked = msgspec.convert(arguments, tool.takes)
+        asked = convert(arguments, tool.takes)
         answer = await (tool.act(desk, asked) if tool.is_reading else self._to_its_end(tool.act(desk, asked)))
         if (size := len(as_json(answer))) > WHOLE:
             fact, hint = f"the answer has {size:,} characters", "Ask for less at a time with 'limit'."

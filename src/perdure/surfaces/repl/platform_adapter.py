@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from perdure.app.entity_lookup import MatchView
@@ -16,6 +15,7 @@ from perdure.runbooks.drafts.draft import Draft, number_in
 from perdure.runbooks.plan import Plan
 from perdure.surfaces.repl.client_papers import ClientPapers
 from perdure.surfaces.repl.conversation_messages import OpenSeen, Rows, TaskSeen
+from perdure.typed_reading import convert
 
 if TYPE_CHECKING:
     from perdure.app.perdure import Perdure
@@ -206,7 +206,7 @@ class PlatformAdapter:
 
 
 def _draft(document: Any) -> Draft:
-    return msgspec.convert(document, Draft)
+    return convert(document, Draft)
 
 
 def _planned(draft: Draft) -> str:

@@ -19,6 +19,7 @@ from perdure.bpmn.proof.prover import BOUNDS
 from perdure.testing.scenarios.scenario import Scenario
 from perdure.testing.scenarios.stub_deployment import coming, contracts_of, deployed_from
 from perdure.testing.scenarios.world import Refusal
+from perdure.typed_reading import read_json
 
 QUICK = Bounds(states=2_000, seconds=1)
 """How far a process is looked at that is refused anyway."""
@@ -79,8 +80,8 @@ def _findings(deployed: Deployed, contract: Contract | None, bounds: Bounds) -> 
 @lru_cache(512)
 def _proof(deployed: bytes, contract: bytes, bounds: Bounds) -> tuple[Finding, ...]:
     """What a proof refutes; the same model is often deployed by many scenarios."""
-    read = msgspec.json.decode(deployed, type=Deployed)
-    declared = msgspec.json.decode(contract, type=Contract | None)
+    read = read_json(deployed, Deployed)
+    declared = read_json(contract, Contract | None)
     if declared is None:
         verdict = prove(msgspec.structs.replace(read, flags=()), bounds=bounds)
     else:

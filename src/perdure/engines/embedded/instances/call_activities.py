@@ -10,6 +10,7 @@ from perdure.bpmn.machine.call_activity_flags import (
     CANNOT_CALL,
     GRAVER_CALL,
     MAX_CALLS,
+    flags_of_arguments,
     handed,
     only,
     returned,
@@ -73,9 +74,11 @@ class Calls:
                 await self._instances.ask(parent.id, origin, lambda _: Prepared(command, settles))
                 return True
             given = handed(call_of(await self._instances.loaded(parent), node))
+            data = await self._instances.data(parent)
+            own = flags_of_arguments(definition.deployed.flags, data)
             request = StartRequest(
-                process=thrown.name, version=version.number, data=await self._instances.data(parent),
-                flags=only(shared_flags(state.flags, definition.deployed), given), business_key=state.business_key,
+                process=thrown.name, version=version.number, data=data, business_key=state.business_key,
+                flags=own | only(shared_flags(state.flags, definition.deployed), given),
                 parent=f"node:{id_text(parent.id)}:{thrown.number}", agreed=state.agreed,
             )  # fmt: skip
             child = await self._instances.start(request, origin, brought=settles)

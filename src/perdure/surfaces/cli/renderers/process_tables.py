@@ -60,10 +60,14 @@ def instance_picture(view: InstanceView) -> RenderableType:
 def _facts(view: InstanceView) -> Iterable[tuple[str, RenderableType]]:
     yield "id", Text(view.id, style="bold")
     yield "progress", Text(view.progress)
+    if view.parent.startswith("node:"):
+        yield "called by", Text(view.parent.split(":")[1], style="bold")
     for token in view.tokens:
         held = f", held by {token.claimed_by}" if token.claimed_by else f", {token.progress}" if token.progress else ""
         repeat = f", iteration {token.iteration}" if token.iteration else ""
-        yield f"token {token.number}", Text(f"{token.name} ({token.kind}{repeat}{held}) since {relative(token.since)}")
+        calls = Text.assemble(" calls ", (token.called, "bold")) if token.called else Text()
+        since = f"{token.name} ({token.kind}{repeat}{held}) since {relative(token.since)}"
+        yield f"token {token.number}", Text.assemble(since, calls)
     for wait in view.waits:
         name = Text.assemble(" ", (wait.name, "bold cyan")) if wait.name else Text()
         key = Text.assemble(" under ", (wait.key, "bold cyan")) if wait.key else Text()
