@@ -48,10 +48,6 @@ TYPED_READING = (
     "src/perdure/payload/incremental_codec.py",
 )
 """These learn their types before."""
-    "src/perdure/typed_reading.py",
-    "src/perdure/scaffold/templates/",
-    "src/perdure/bpmn/machine/upcasters.py",
-)
 OWN_TYPE = re.compile(r"^(str|int|float|None|dict|tuple|list)\b")
 LINES_WORTH_A_LOOK = 600
 LINES_AT_MOST = 800

@@ -20,6 +20,7 @@ from langgraph.checkpoint.base import (
 
 from perdure.agent_usage import Meter, ModelUse
 from perdure.errors import ContractError
+from perdure.typed_reading import read_msgpack
 from perdure.work.agents.graph_serialiser import GraphSerialiser
 from perdure.work.agents.ports import GraphThread, GraphThreads, Progress, StoredCheckpoint, StoredWrite
 
@@ -50,7 +51,7 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
         run = await self._threads.claim(self._thread, attempt, self._now())
         self._run, self._attempt = run.number, attempt
         is_same = run.number > 1 and run.attempt == attempt
-        for use in msgspec.msgpack.decode(run.used, type=tuple[ModelUse, ...]) if is_same and run.used else ():
+        for use in read_msgpack(run.used, tuple[ModelUse, ...]) if is_same and run.used else ():
             self._meter.add(use)
         self._bytes = await self._threads.size(self._thread)
         return is_same
