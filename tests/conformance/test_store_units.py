@@ -9,7 +9,8 @@ import pytest
 
 from perdure.errors import PerdureError
 from perdure.journal import Notice, ParkedRow, Rows
-from perdure.kernel.ports import Attachments, Conflict, EntityWrite, Unit
+from perdure.journal.facts import fact_notice
+from perdure.kernel.ports import Attachments, Conflict, EntityWrite, Grounds, Unit
 from perdure.store.sqlite.driver import WORTH_A_COMMIT
 from tests.conformance.stores import (
     TENANT,
@@ -249,6 +250,34 @@ async def test_a_notice_given_again_is_kept_once_and_does_not_stop_the_unit(stor
         assert await asyncio.gather(driver.commit(units[1]), driver.commit(units[2])) == [None, None]
         pending = await store_over(driver).pending_messages(0, 10)
         assert [(row[2], row[4]) for row in pending] == [("a/told", id_of("a"))]
+
+
+def telling(label: str, expected: int, *keys: str) -> Unit:
+    """A unit that changes facts, and tells of it."""
+    unit = unit_of(label, expected)
+    unit.notices = [fact_notice(label, expected, keys)]
+    return unit
+
+
+async def test_a_unit_that_stands_on_facts_is_refused_once_one_of_them_has_changed(store_url: str) -> None:
+    async with opened(store_url) as (driver,):
+        store, keys = store_over(driver), ("record/client/c1", "document/c1/pass%20port")
+        for unit in (unit_of("case"), telling("form", 0, "record/client/c10"), telling("paper", 0, keys[1])):
+            assert await driver.commit(unit) is None
+        heard = await store.fact_news(TENANT, keys)
+        assert heard == {"perdure:paper/facts/0"}
+        assert await store.fact_news(TENANT, [*keys, *"abcdefg"]) >= heard, "of many keys all news are heard"
+        assert await store.fact_news("other", keys) == frozenset()
+        deaf, knowing = unit_of("case", 1, grounds=Grounds(keys, frozenset())), Grounds(keys, heard)
+        assert await driver.commit(deaf) == Conflict("facts", keys[1])
+        assert await driver.commit(unit_of("case", 1, grounds=knowing)) is None
+        verdicts = await asyncio.gather(
+            driver.commit(telling("record", 0, keys[0])), driver.commit(unit_of("case", 2, grounds=knowing))
+        )
+        assert verdicts == [None, Conflict("facts", keys[0])], "one before it in the same batch changes it"
+        for place, each in enumerate(await store.fact_news(TENANT, keys)):
+            await driver.commit(unit_of(f"settling {place}", settles=(TENANT, each)))
+        assert await driver.commit(unit_of("case", 2, grounds=Grounds(keys, frozenset()))) is None
 
 
 async def test_a_settled_message_is_pending_no_more(store_url: str) -> None:

@@ -131,6 +131,8 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     written: Written | None = None
     refusal: Rejection | None = None
     """What the caller is told instead, once the entries are durable: something was noted, and not what was asked."""
+    stands_on_facts: bool = False
+    """Whether it may be written only while the facts it was made by have not changed."""
 
 
 class Machine(Protocol[S, C_contra, E]):

@@ -207,8 +207,10 @@ class Decider:
         if type(decision) is not Decision:
             assert isinstance(decision, Rejection)
             return RejectedError(decision)
-        if not decision.keeps and brought is not None:
+        if brought is not None and not decision.keeps:
             brought = brought.arrival()
+        elif brought is not None and brought.grounds is not None and not decision.stands_on_facts:
+            brought = replace(brought, grounds=None)
         return Decided(submission, now, command, brought, decision, prepared.due)
 
     def unit(self, machine: Machine[Any, Any, Any], current: Aggregate, decided: list[Decided]) -> Committing:

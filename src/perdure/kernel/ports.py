@@ -51,6 +51,13 @@ class EntityWrite(NamedTuple):
     principal: str
 
 
+class Grounds(NamedTuple):
+    """Facts that a command was decided by, and the notices of their changes that were known before they were read."""
+
+    keys: tuple[str, ...]
+    heard: frozenset[str]
+
+
 class Attachments(msgspec.Struct, gc=False):
     """What a command brings along that is not state: stored in the same commit."""
 
@@ -70,6 +77,8 @@ class Attachments(msgspec.Struct, gc=False):
     reindexes: bool = False
     is_plan: bool = False
     """What begins with it is a plan or a draft, listed apart from calls."""
+    grounds: Grounds | None = None
+    """Written only while none of these facts has changed since, where the decision stands on them."""
 
     def arrival(self) -> Attachments | None:
         """What is left when the cargo is of no use: that it came."""
@@ -133,7 +142,7 @@ class Chain(Protocol):
 class Conflict(NamedTuple):
     """Why a unit was not written. `holder` is who holds the key, where that is known."""
 
-    what: Literal["version", "idempotency", "inbox", "key", "entity", "early", "silent"]
+    what: Literal["version", "idempotency", "inbox", "key", "entity", "early", "silent", "facts"]
     key: str = ""
     holder: bytes | None = None
     detail: str = ""

@@ -88,6 +88,10 @@ class GuardReader:
             hint = f"Write one of {', '.join(sorted(self._table.names()))}."
             self._wrong(node, "missing_key", "'type' is missing", hint)
             return
+        if named.value in COMBINED_KEYS:
+            hint = f"Write it without `type`, around other guards: `{named.value}: …`."
+            self._wrong(named, "unknown_kind", f"'{named.value}' is not the type of a guard", hint)
+            return
         hint = did_you_mean(named.value, self._table.names()) or f"Known: {', '.join(sorted(self._table.names()))}."
         self._wrong(named, "unknown_kind", f"'{named.value[:80]}' is not a kind of guard", hint)
 

@@ -3,6 +3,7 @@
 | what happens | what becomes of it |
 |---|---|
 | facts change while they are read | the round or the row version moved on: they are read again |
+| facts change before a move is committed | a notice is there that was not when they were read: they are read again |
 | a crash before a commit | nothing happened; the notice that asked for it is still pending |
 | a crash after a commit | the next notice is pending and is acted on by whoever looks first |
 | two start for one subject | one holds the lock of the subject; the other is given that instance |
@@ -20,13 +21,14 @@ import msgspec
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.identifiers import Id, id_text, parse_id
 from perdure.journal import Origin
+from perdure.journal.facts import fact_kind
 from perdure.journal.notice_routes import PREFIX, FactEvent
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
-from perdure.kernel.ports import APPLIED, Attachments, Conflict, InboxRow, IndexRow
+from perdure.kernel.ports import APPLIED, Attachments, Conflict, Grounds, InboxRow, IndexRow
 from perdure.lifecycles.definitions import Chosen, LifecycleDefinitions
 from perdure.lifecycles.kept_facts import kept_facts, read_kept
 from perdure.lifecycles.machine import commands as c
-from perdure.lifecycles.machine.judgements import STALE, names_of, needed_facts
+from perdure.lifecycles.machine.judgements import STALE, UNANNOUNCED, names_of, needed_facts
 from perdure.lifecycles.machine.lifecycle_machine import LifecycleMachine
 from perdure.lifecycles.machine.state import Instance, instance_letters
 from perdure.lifecycles.ports import LifecycleStore
@@ -121,9 +123,11 @@ class LifecycleInstances:
         material = await self.material(aggregate)
         names = names_of(id_text(aggregate.id), state.lifecycle, state.subject, material.context)
         keys = needed_facts(self.machine.table, material.definition, state.state, names)
+        told = tuple(key for key in keys if fact_kind(key) not in UNANNOUNCED)
+        heard = await self.store.fact_news(aggregate.tenant, told) if told else frozenset()
         facts = await self.facts.read(aggregate.tenant, keys)
         kept = kept_facts(self.machine.table, material.definition, state.state, names, facts)
-        return c.View(material, state.round, facts, digest(kept) if kept else b"", kept)
+        return c.View(material, state.round, facts, digest(kept) if kept else b"", kept, told, heard)
 
     async def last_facts(self, aggregate: Aggregate) -> dict[str, Any]:
         """What is kept of the facts that were last looked at in the present state."""
@@ -277,7 +281,8 @@ class LifecycleInstances:
     async def _ask(self, id: Id, origin: Origin, prepared: Prepared) -> Answer | None:
         """Put a command; None when the facts it was made with are no longer those of the instance."""
         try:
-            return await self.kernel.ask(KIND, id, origin, prepared)
+            answer = await self.kernel.ask(KIND, id, origin, prepared)
+            return None if answer.conflict is not None and answer.conflict.what == "facts" else answer
         except RejectedError as error:
             if error.rejection.fact == STALE:
                 return None
@@ -296,9 +301,8 @@ class LifecycleInstances:
     async def receive(self, result: TaskResult, origin: Origin, *, settles: str = "") -> ResultReceipt:
         """Count a task result, once; its cargo goes into the context and the instance goes on."""
         check_result(result, origin.tenant)
-        id = self._instance_of(result.correlation_id)
         for _ in range(MAX_LOOKS):
-            aggregate = await self._task_holder(id, result.correlation_id, origin)
+            aggregate = await self.holder(result.correlation_id, origin)
             await self._check_cargo(aggregate, result)
             answer = await self._count(aggregate, result, origin, settles)
             if answer is None:
@@ -309,7 +313,7 @@ class LifecycleInstances:
             if answer.answer == "over":
                 return ResultReceipt("over", answer.aggregate)
             return ResultReceipt("accepted", await self.settle(answer.aggregate))
-        raise _restless(id)
+        raise _restless(self.instance_of(result.correlation_id))
 
     async def _check_cargo(self, aggregate: Aggregate, result: TaskResult) -> None:
         """Refuse a result whose cargo is not there; a result that comes too late changes nothing and is told so."""
@@ -346,7 +350,9 @@ class LifecycleInstances:
                 return None
             raise
 
-    async def _task_holder(self, id: Id, correlation_id: str, origin: Origin) -> Aggregate:
+    async def holder(self, correlation_id: str, origin: Origin) -> Aggregate:
+        """The instance that has a pending task; a rejection when there is no such task."""
+        id = self.instance_of(correlation_id)
         try:
             aggregate = await self.read(id, origin)
         except RejectedError:
@@ -356,7 +362,7 @@ class LifecycleInstances:
         return aggregate
 
     @staticmethod
-    def _instance_of(correlation_id: str) -> Id:
+    def instance_of(correlation_id: str) -> Id:
         try:
             return parse_id(instance_letters(correlation_id))
         except RejectedError:
@@ -364,10 +370,10 @@ class LifecycleInstances:
 
 
 def with_facts(view: c.View, state: Instance) -> Attachments | None:
-    """The payload of the facts that a decision is made by, unless the instance has it from its last look."""
-    if not view.kept or view.hash == state.facts:
-        return None
-    return Attachments(payloads=[(view.hash, view.kept)])
+    """The facts that a decision is made by, and their payload unless the instance has it from its last look."""
+    grounds = Grounds(view.told, view.heard) if view.told else None
+    payloads = [(view.hash, view.kept)] if view.kept and view.hash != state.facts else []
+    return Attachments(payloads=payloads, grounds=grounds) if payloads or grounds is not None else None
 
 
 def due_notice(aggregate: Aggregate) -> str:

@@ -66,6 +66,10 @@ class LifecycleStore(Protocol):
         """Versions of a record behind one, oldest first."""
         ...
 
+    async def fact_news(self, tenant: str, keys: Sequence[str]) -> frozenset[str]:
+        """Notices of changes of these facts that nobody has acted on yet."""
+        ...
+
     async def find_waits(
         self, tenant: str, kind: str, name: str, key: str = "", after: int = 0, most: int = 100
     ) -> list[WaitFound]:

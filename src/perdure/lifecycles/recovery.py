@@ -176,7 +176,7 @@ class LifecycleRecovery:
                 await self._instances.receive(result, origin, settles=message_id)
             else:
                 await self._close(
-                    self._instances._instance_of(correlation_id), tenant, correlation_id, end.error, message_id,
+                    self._instances.instance_of(correlation_id), tenant, correlation_id, end.error, message_id,
                     is_completed=end.is_completed,
                 )  # fmt: skip
         except RejectedError as error:
@@ -184,7 +184,7 @@ class LifecycleRecovery:
                 raise
             if error.rejection.thing == "document":
                 reason = f"its cargo is '{error.rejection.id}', and {error.rejection.fact}"
-                holder = self._instances._instance_of(correlation_id)
+                holder = self._instances.instance_of(correlation_id)
                 await self._close(holder, tenant, correlation_id, reason, message_id)
                 return True
         await self._settle(tenant, message_id)

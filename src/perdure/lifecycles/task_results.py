@@ -48,10 +48,18 @@ class TaskResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """A single piece is a bundle of one."""
         return self.items or ((CargoItem(self.cargo_ref, self.cargo_type),) if self.cargo_ref else ())
 
+    def _said(self) -> list[Any]:
+        """What it says, however a door has it: alone or as a bundle of one, with the verb or without."""
+        pieces = [
+            [each.cargo_ref, each.cargo_type or each.cargo_ref.partition("://")[0], each.status, each.error]
+            for each in self.all_items()
+        ]
+        return [self.status, self.error, pieces]
+
     @property
     def message_id(self) -> str:
         """Under which the inbox knows it: once per task and key."""
-        own = self.idempotency_key or digest(canonical(msgspec.to_builtins(self))).hex()
+        own = self.idempotency_key or digest(canonical(self._said())).hex()
         found = f"task:{self.correlation_id}:{own}"
         if len(found.encode()) > MAX_KEY_BYTES:
             return f"task:{digest(found.encode()).hex()}"

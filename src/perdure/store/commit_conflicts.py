@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from perdure.journal import ParkedRow
+from perdure.journal.notice_routes import FactRoute
 from perdure.kernel.ports import Attachments, Conflict, Unit
 
 
@@ -30,6 +31,8 @@ class Claims(msgspec.Struct):
     locks: list[tuple[str, str]] = []
     silent: list[tuple[str]] = []
     """Tenants in which records change without a notice."""
+    facts: list[tuple[str, str]] = []
+    """Tenants and facts that units stand on, the facts as bodies of notices have them."""
     is_timed: bool = False
     """Whether one of them may not be written before a moment."""
     own: dict[int, Own] = {}
@@ -50,6 +53,8 @@ class Standing(msgspec.Struct):
     locks: dict[tuple[str, str], bytes] = {}
     watched: set[str] = set()
     """Tenants in which somebody may wait for records, among those where they change without a notice."""
+    news: dict[tuple[str, str], set[str]] = {}
+    """Notices that nobody has acted on yet, by the facts that units stand on."""
     repeated: set[tuple[bytes | None, str]] = set()
     """Notices that were given before, by who gives them and their id: not written again."""
 
@@ -72,7 +77,7 @@ def claims_of(units: Iterable[Unit]) -> Claims:
         if unit.due:
             claims.is_timed = True
         for brought in unit.attachments:
-            if brought.inbox or brought.idempotency or brought.entities:
+            if brought.inbox or brought.idempotency or brought.entities or brought.grounds:
                 break
         else:
             parked = unit.after.parked
@@ -93,6 +98,8 @@ def _claim(claims: Claims, unit: Unit) -> Own:
         if brought.inbox is not None:
             claims.messages.append((brought.inbox.tenant, brought.inbox.message_id))
         claims.entities.extend((unit.tenant, write.entity, write.key) for write in brought.entities)
+        if brought.grounds is not None:
+            claims.facts.extend((unit.tenant, quoted(key)) for key in brought.grounds.keys)
     if unit.is_silent and (unit.tenant,) not in claims.silent:
         claims.silent.append((unit.tenant,))
     for notice in unit.notices:
@@ -181,7 +188,36 @@ def _brought(unit: Unit, brought: Attachments, standing: Standing, claimed: set[
         stored = standing.entities.get((unit.tenant, write.entity, write.key), 0)
         if stored != write.expected or _is_repeated(claimed, "entity", write.entity, write.key):
             return Conflict("entity", f"{write.entity}/{write.key}")
+    return _fact_changed(unit, brought, standing)
+
+
+def _fact_changed(unit: Unit, brought: Attachments, standing: Standing) -> Conflict | None:
+    """A notice that was not there when a fact was read: the fact has changed since.
+
+    Of one that was acted on meanwhile the version of the aggregate tells: it was let look.
+    """
+    if brought.grounds is None:
+        return None
+    for key in brought.grounds.keys:
+        if not standing.news.get((unit.tenant, quoted(key)), _NOTHING) <= brought.grounds.heard:
+            return Conflict("facts", key)
     return None
+
+
+_NOTHING: frozenset[str] = frozenset()
+
+
+def news_of(rows: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str], set[str]]:
+    """Notices by tenant and fact, from rows of the gate's query."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for tenant, fact, message_id in rows:
+        found.setdefault((tenant, fact), set()).add(message_id)
+    return found
+
+
+def quoted(key: str) -> str:
+    """A fact as the body of a notice has it: a key has no letter that JSON writes otherwise."""
+    return f'"{key}"'
 
 
 def _key_taken(unit: Unit, own: Own, standing: Standing, claimed: set[tuple[str, ...]]) -> Conflict | None:
@@ -224,6 +260,9 @@ def _take(unit: Unit, own: Own, standing: Standing) -> None:
         for write in brought.entities:
             standing.entities[(unit.tenant, write.entity, write.key)] = TAKEN
     for notice in unit.notices:
+        if isinstance(notice.route, FactRoute):
+            for key in notice.route.keys:
+                standing.news.setdefault((unit.tenant, quoted(key)), set()).add(notice.message_id)
         if (unit.tenant, notice.message_id) in standing.messages:
             standing.repeated.add((unit.id, notice.message_id))
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from perdure.errors import QuarantinedError
@@ -10,11 +11,14 @@ from perdure.kernel.ports import DEAD, AggregateFound, Buffered, BufferedFound, 
 from perdure.kernel.unit_row_digests import MESSAGE, message_digest
 from perdure.sources import Micros, Sources
 from perdure.store.checksums import checked, is_whole, message_sums, stored_id
+from perdure.store.commit_conflicts import quoted
 from perdure.store.ports import Driver, Row
 from perdure.store.quarantine import Quarantine
 
 FROM_THE_NEWEST = b"\xff" * 17
 """After every id."""
+EACH = 8
+"""So many facts are looked for one by one; news of more are looked for among all."""
 
 
 class Waits:
@@ -41,6 +45,12 @@ class Waits:
             "find_waits", tenant=tenant, kind=kind, name=name, key=key, after=after, most=most
         )  # fmt: skip
         return [_wait(row) for row in rows]
+
+    async def fact_news(self, tenant: str, keys: Sequence[str]) -> frozenset[str]:
+        """Notices of changes of these facts that nobody has acted on yet."""
+        facts = [quoted(key) for key in keys] if len(keys) <= EACH else [""]
+        found = [await self.driver.fetch("pending_news", tenant=tenant, fact=fact) for fact in facts]
+        return frozenset(row[0] for rows in found for row in rows)
 
     async def newest_wait(self, tenant: str, kind: str, name: str, key: str = "") -> int:
         """The number of the wait that opened last; 0 when there is none."""

@@ -68,10 +68,13 @@ class LifecycleDesk(Desk):
         return await self._performer.ask(lifecycles.draw_lifecycle, ShowLifecycle(id))
 
     async def list(
-        self, lifecycle: str = "", *, state: str = "", subject: str = "", limit: int = 100
+        self, lifecycle: str = "", *, state: str = "", subject: str = "", blocker: str = "", limit: int = 100
     ) -> Sequence[LifecycleItem]:
-        """Instances, newest first; a state and a subject are looked for within a lifecycle."""
-        request = ListLifecycles(lifecycle, state, subject)
+        """Instances, newest first, also by the key of a requirement that is not met.
+
+        A state and a subject are looked for within a lifecycle.
+        """
+        request = ListLifecycles(lifecycle, state, subject, blocker=blocker)
         listing = pages(self._performer, LifecycleItem, lifecycles.list_lifecycles, request, limit)
         return [each async for each in listing]
 

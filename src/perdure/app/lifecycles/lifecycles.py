@@ -196,7 +196,7 @@ class LifecycleOperations:
 
     async def _check_brought(self, result: TaskResult) -> None:
         """Refuse a result of what people or a process decide: that is the answer of their call, and of nobody else."""
-        aggregate = await self._instances.read(result.correlation_id.partition(":")[0], self._origin)
+        aggregate = await self._instances.holder(result.correlation_id, self._origin)
         task = aggregate.state.task(result.correlation_id)
         if task is not None and result.verb and same_verb_name(result.verb) != same_verb_name(task.verb):
             fact = f"it is one of '{task.verb}', not of '{result.verb[:80]}'"
@@ -344,6 +344,11 @@ class LifecycleOperations:
     async def definition_of(self, id: str) -> tuple[Aggregate, Lifecycle]:
         """An instance with the definition it is pinned to."""
         aggregate = await self._instances.read(id, self._origin)
+        return aggregate, (await self._instances.material(aggregate)).definition
+
+    async def definition_of_task(self, correlation_id: str) -> tuple[Aggregate, Lifecycle]:
+        """The instance that has a pending task, with the definition it is pinned to."""
+        aggregate = await self._instances.holder(correlation_id, self._origin)
         return aggregate, (await self._instances.material(aggregate)).definition
 
 

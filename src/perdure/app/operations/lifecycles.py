@@ -367,7 +367,7 @@ async def send_task_result(context: Context, request: SendTaskResult) -> TaskRec
     named = {"correlation_id": sent["correlation_id"] or sent.pop("task_id")}
     sent["idempotency_key"] = request.idempotency_key or context.idempotency_key
     result = result_of({name: value for name, value in (sent | named).items() if name != "task_id"})
-    _, definition = await desk.definition_of(result.correlation_id.partition(":")[0])
+    _, definition = await desk.definition_of_task(result.correlation_id)
     if context.is_narrow:
         context.check_all("task-result.send", await desk.verbs.of(definition))
     pieces = [each.cargo_ref for each in result.all_items()]

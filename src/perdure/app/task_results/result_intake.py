@@ -66,7 +66,7 @@ class ResultIntake:
             return await desk.receive(result)
 
     async def _check_verb(self, desk: LifecycleOperations, result: TaskResult, sender: Sender) -> None:
-        aggregate, _ = await desk.definition_of(result.correlation_id.partition(":")[0])
+        aggregate, _ = await desk.definition_of_task(result.correlation_id)
         task = aggregate.state.task(result.correlation_id)
         if task is not None and not reaches(sender.verbs, task.verb):
             fact = f"{sender.door} may not end tasks of '{task.verb}'"

@@ -27,6 +27,10 @@ class View(msgspec.Struct, frozen=True):
     facts: Mapping[str, Any]
     hash: bytes = b""
     kept: bytes = b""
+    told: tuple[str, ...] = ()
+    """The keys of facts whose changes are told."""
+    heard: frozenset[str] = frozenset()
+    """The notices of such changes that were there before the facts were read."""
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):

@@ -197,7 +197,7 @@ def _moved(
     ended = (e.LifecycleEnded("completed", at.now, at.origin.principal, reason),) if ends else ()
     acts = _acts(at, view.material.definition, transition.target, state.asked, _others_of(at, state))
     closed = closing(state, f"the state {state.state} was left", at.now)
-    return Decision((*closed, entered, *acts, *ended), "moved")
+    return Decision((*closed, entered, *acts, *ended), "moved", stands_on_facts=True)
 
 
 def _evaluate(at: Setting, state: Instance, view: c.View) -> Decision | Rejection:

@@ -15,7 +15,7 @@ import psycopg
 from perdure.errors import FencedError, PerdureError, StoreFullError, StoreSettingError
 from perdure.kernel.ports import Conflict, InboxRow, Unit
 from perdure.sources import Micros
-from perdure.store.commit_conflicts import Claims, Standing, claims_of, judge, passing
+from perdure.store.commit_conflicts import Claims, Standing, claims_of, judge, news_of, passing
 from perdure.store.migrations import outgrown
 from perdure.store.ports import Row
 from perdure.store.postgres.connection import Lost, patiently, translated
@@ -172,6 +172,7 @@ class Writer:
                 ("taken_keys", claims.keys),
                 ("taken_locks", claims.locks),
                 ("watched_tenants", claims.silent),
+                ("news_of_facts", claims.facts),
             )
             if rows
         ]
@@ -236,7 +237,7 @@ def _is_new(unit: Unit) -> bool:
         unit.expected == 0
         and not unit.due
         and (unit.id is None or bool(unit.records))
-        and not any(brought.entities for brought in unit.attachments)
+        and not any(brought.entities or brought.grounds for brought in unit.attachments)
     )
 
 
@@ -260,4 +261,5 @@ def _standing(found: dict[str, list[Row]], now: Micros) -> Standing:
         entities={(tenant, entity, key): version for tenant, entity, key, version in found.get("entity_versions", ())},
         locks={(tenant, key): id for tenant, key, id in found.get("taken_locks", ())},
         watched={tenant for (tenant,) in found.get("watched_tenants", ())},
+        news=news_of(found.get("news_of_facts", ())),
     )

@@ -9,6 +9,17 @@ VALUES (:tenant, :message_id, :kind, :key, :received_at, :status, :answer, :aggr
 -- Which message ids of a batch have arrived before, for the gate.
 SELECT tenant, message_id, answer, aggregate FROM inbox WHERE (tenant, message_id) IN (SELECT * FROM (VALUES (:tenant, :message_id)));
 
+-- name: news_of_facts
+-- Notices of changes of the facts that a batch stands on, which nobody has acted on yet, for the gate.
+SELECT claim.column1, claim.column2, inbox.message_id FROM (VALUES (:tenant, :fact)) AS claim
+JOIN inbox ON inbox.status = 0 AND inbox.expires_at = 0 AND inbox.tenant = claim.column1 AND inbox.kind = 'fact_changed'
+AND instr(inbox.body, claim.column2) > 0;
+
+-- name: pending_news
+-- Notices of changes of a fact that nobody has acted on yet; of all facts where none is named.
+SELECT message_id FROM inbox WHERE status = 0 AND expires_at = 0 AND tenant = :tenant AND kind = 'fact_changed'
+AND instr(body, :fact) > 0;
+
 -- name: settle_inbox
 -- A pending message was acted on in this commit: its body is no longer needed.
 UPDATE inbox SET status = 1, answer = 'applied', body = NULL, told_by = claim.column3, told = claim.column4,

@@ -10,7 +10,7 @@ from typing import Any
 from perdure.errors import FencedError
 from perdure.kernel.ports import Conflict, Unit
 from perdure.sources import Micros
-from perdure.store.commit_conflicts import Claims, Standing, claims_of, judge, passing
+from perdure.store.commit_conflicts import Claims, Standing, claims_of, judge, news_of, passing
 from perdure.store.migrations import outgrown
 from perdure.store.queries import expand
 from perdure.store.sqlite.connection import Connection
@@ -130,6 +130,8 @@ class Writer:
                 (tenant, entity, key): version
                 for tenant, entity, key, version in self._look("entity_versions", claims.entities)
             }
+        if claims.facts:
+            standing.news = news_of(self._look("news_of_facts", claims.facts))
         if claims.silent:
             standing.watched = {tenant for (tenant,) in self._look("watched_tenants", claims.silent)}
         return standing

@@ -12,6 +12,17 @@ SELECT inbox.tenant, inbox.message_id, inbox.answer, inbox.aggregate FROM inbox
 JOIN unnest(:tenant::text[], :message_id::text[]) AS claim (tenant, message_id)
 ON inbox.tenant = claim.tenant AND inbox.message_id = claim.message_id;
 
+-- name: news_of_facts
+-- Differs because a batch is one statement with an array for each column.
+SELECT claim.tenant, claim.fact, inbox.message_id FROM unnest(:tenant::text[], :fact::text[]) AS claim (tenant, fact)
+JOIN inbox ON inbox.status = 0 AND inbox.expires_at = 0 AND inbox.tenant = claim.tenant AND inbox.kind = 'fact_changed'
+AND position(convert_to(claim.fact, 'UTF8') IN inbox.body) > 0;
+
+-- name: pending_news
+-- Differs because bytes are looked for among bytes.
+SELECT message_id FROM inbox WHERE status = 0 AND expires_at = 0 AND tenant = :tenant AND kind = 'fact_changed'
+AND position(convert_to(:fact, 'UTF8') IN body) > 0;
+
 -- name: settle_inbox
 -- Differs because rows are locked in the order of their keys first, so that two processes cannot deadlock.
 WITH settled AS (

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ReasonView,
         VersionView,
     )  # fmt: skip
+    from perdure.app.operations.requests import RequestView
 
 DocumentId = Annotated[str, typer.Argument(metavar="ID", help="The document's id.", show_default=False)]
 VersionOption = Annotated[int, typer.Option("--version", metavar="N", help="The version that was looked at.")]
@@ -34,6 +35,11 @@ FileOption = Annotated[Path | None, typer.Option("--file", metavar="FILE", help=
 FromOption = Annotated[str, typer.Option("--valid-from", metavar="DATE", help="As 2026-05-01.")]
 ToOption = Annotated[str, typer.Option("--valid-to", metavar="DATE", help="The day on which it expires.")]
 RequestKey = Annotated[str, typer.Argument(metavar="KEY", help="A correlation id.", show_default=False)]
+RequestOption = Annotated[
+    str, typer.Option("--request", metavar="KEY", help="The correlation id under which it was asked for.")
+]
+SourceOption = Annotated[str, typer.Option("--source", metavar="WORD", help="Where it came from.")]
+SourceRefOption = Annotated[str, typer.Option("--source-ref", metavar="ID", help="What it is called there.")]
 SubjectOption = Annotated[str, typer.Option("--subject", metavar="ID", help="Whoever or whatever it is about.")]
 
 
@@ -43,11 +49,14 @@ async def list_documents(
     type: Annotated[str, typer.Option("--type", help="Only of this type.")] = "",
     status: Annotated[str, typer.Option("--status", help="Only in this status.")] = "",
     text: Annotated[str, typer.Option("--text", metavar="WORDS", help="Words to look for: anna schm* -draft.")] = "",
+    request: RequestOption = "",
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many at most.")] = 50,
 ) -> None:
     """List documents, newest first, by subject, type, status and words."""
     async with open_store(settings, "reader") as perdure:
-        found = await perdure.documents.find(subject=subject, type=type, status=status, text=text, limit=limit)
+        found = await perdure.documents.find(
+            subject=subject, type=type, status=status, text=text, correlation_id=request, limit=limit
+        )
     output.show(settings, found, lambda: _items(found))
 
 
@@ -66,13 +75,19 @@ async def create(
     file: FileOption = None,
     valid_from: FromOption = "",
     valid_to: ToOption = "",
+    request: RequestOption = "",
+    parent: Annotated[str, typer.Option("--parent", metavar="ID", help="The document it belongs to.")] = "",
+    source: SourceOption = "upload",
+    source_ref: SourceRefOption = "",
 ) -> None:
     """Create a document, with a first version where data or a file is given."""
     if not server_of(settings):
         await make_store(load_project(settings).store)
     async with open_store(settings, "caller") as perdure:
         content = await _content(settings, perdure, data, file, valid_from, valid_to)
-        view = await perdure.documents.create(type, subject, **content)
+        view = await perdure.documents.create(
+            type, subject, parent=parent, correlation_id=request, source=source, source_ref=source_ref, **content
+        )
     output.show(settings, view, lambda: _picture(view))
 
 
@@ -83,11 +98,16 @@ async def receive(
     file: FileOption = None,
     valid_from: FromOption = "",
     valid_to: ToOption = "",
+    request: RequestOption = "",
+    source: SourceOption = "upload",
+    source_ref: SourceRefOption = "",
 ) -> None:
     """Add a version to a document: structured data, a file, or both."""
     async with open_store(settings, "caller", must_exist=True) as perdure:
         content = await _content(settings, perdure, data, file, valid_from, valid_to)
-        view = await perdure.documents.receive(id, **content)
+        view = await perdure.documents.receive(
+            id, correlation_id=request, source=source, source_ref=source_ref, **content
+        )
     output.show(settings, view, lambda: _picture(view))
 
 
@@ -129,13 +149,11 @@ async def waive(
     subject: SubjectOption,
     reason: Annotated[str, typer.Option("--reason", help="Why; the journal keeps it.")],
     valid_to: ToOption = "",
-    correlation_id: Annotated[
-        str, typer.Option("--request", metavar="KEY", help="The correlation id under which it was asked for.")
-    ] = "",
+    request: RequestOption = "",
 ) -> None:
     """Do without a document, for a reason; under four eyes, once a second person says the same."""
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        view = await perdure.documents.waive(type, subject, reason, valid_to=valid_to, correlation_id=correlation_id)
+        view = await perdure.documents.waive(type, subject, reason, valid_to=valid_to, correlation_id=request)
     output.show(settings, view, lambda: _picture(view))
 
 
@@ -143,7 +161,7 @@ async def request(settings: Settings, key: RequestKey) -> None:
     """Show what a client is asked for under a correlation id, what was sent and what came."""
     async with open_store(settings, "reader", must_exist=True) as perdure:
         view = await perdure.documents.request(key)
-    output.line(view)
+    output.show(settings, view, lambda: _asked(view))
 
 
 async def token(
@@ -300,13 +318,29 @@ def _picture(view: DocumentView) -> object:
 
     rows = [
         (Text(str(each.number)), Text(each.status, _style(each.status)), Text(each.received_by),
-         Text(_content_kind(each)), Text(each.valid_to or ""),
+         Text(_content_kind(each)), Text(each.valid_to or ""), Text(each.decided_by),
          Text(each.reason.code if each.reason is not None else ""))
         for each in view.versions
     ]  # fmt: skip
-    title = f"{view.type} {view.id} about {view.subject or 'nobody'}: {view.status}"
-    columns = ("version", "status", "handed in by", "content", "valid to", "reason")
+    until = f", valid to {view.valid_to}" if view.valid_to else ""
+    title = f"{view.type} {view.id} about {view.subject or 'nobody'}: {view.status}{until}"
+    columns = ("version", "status", "handed in by", "content", "valid to", "decided by", "reason")
     return table(title, columns, rows, f"{title}. It has no version yet.", lesser=("valid to",))
+
+
+def _asked(view: RequestView) -> object:
+    from rich.console import Group
+    from rich.text import Text
+
+    came = f"{view.received_count} of {view.expected} came"
+    until = f", due {view.due_at}" if view.due_at else ""
+    lines = [
+        f"{view.title} ({view.document_type}): {view.status}, attempt {view.attempt}, {came}{until}",
+        *filter(None, (view.text, view.reason)),
+        *(f"sent by {each.channel} to {each.address or 'nobody named'}: {each.status}" for each in view.deliveries),
+        *(f"came at {each.at}: {each.media_type}" for each in view.received),
+    ]
+    return Group(*map(Text, lines))
 
 
 def _content_kind(version: VersionView) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,6 +15,9 @@ from perdure.surfaces.cli.commands.calls import Confirm, Phrase, agreed
 from perdure.surfaces.cli.exit_codes import FAILED
 from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import load_project, load_verbs, on_import_path, open_store
+
+if TYPE_CHECKING:
+    from perdure.lifecycles.machine.commands import CargoItem
 
 InstanceWord = Annotated[str, typer.Argument(metavar="ID", help="The instance's id.", show_default=False)]
 LifecycleWord = Annotated[str, typer.Argument(metavar="LIFECYCLE", help="The lifecycle's name.", show_default=False)]
@@ -50,11 +54,12 @@ async def list_instances(
     lifecycle: Annotated[str, typer.Argument(metavar="[LIFECYCLE]", help="Only of this one.")] = "",
     state: Annotated[str, typer.Option("--state", help="Only in this state.")] = "",
     subject: Annotated[str, typer.Option("--subject", help="Only of this subject.")] = "",
+    blocker: Annotated[str, typer.Option("--blocker", metavar="KEY", help="Only where this is not met.")] = "",
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 100,
 ) -> None:
     """List instances, newest first, with what blocks them."""
     async with open_store(settings, "reader") as perdure:
-        found = await perdure.lifecycles.list(lifecycle, state=state, subject=subject, limit=limit)
+        found = await perdure.lifecycles.list(lifecycle, state=state, subject=subject, blocker=blocker, limit=limit)
         output.show(settings, found, lambda: output.tables("lifecycle_tables").list_picture(found))
 
 
@@ -175,17 +180,22 @@ async def complete_task(
     settings: Settings,
     correlation_id: Annotated[str, typer.Argument(metavar="CORRELATION-ID", help="The task's.", show_default=False)],
     status: Annotated[Literal["completed", "failed", "expired"], typer.Option("--status")] = "completed",
-    cargo: Annotated[str, typer.Option("--cargo", metavar="URI", help="Where the cargo is.")] = "",
+    cargo: Annotated[list[str] | None, typer.Option("--cargo", metavar="URI", help="Where it is; several.")] = None,
     error: Annotated[str, typer.Option("--error", metavar="TEXT", help="Why there is none.")] = "",
     key: Annotated[str, typer.Option("--key", help="The same key counts once.")] = "",
 ) -> None:
     """Bring the result of a pending task. Delivered twice, it counts once."""
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        kind = cargo.partition("://")[0] if cargo else ""
         receipt = await perdure.lifecycles.complete_task(
-            correlation_id, status, cargo_ref=cargo, cargo_type=kind, error=error, idempotency_key=key
+            correlation_id, status, items=_pieces(cargo or ()), error=error, idempotency_key=key
         )
         output.show(settings, receipt, lambda: f"{receipt.answer}: the task is {receipt.task.status}.")
+
+
+def _pieces(cargo: Iterable[str]) -> list[CargoItem]:
+    from perdure.lifecycles.machine.commands import CargoItem
+
+    return [CargoItem(each, each.partition("://")[0]) for each in cargo]
 
 
 async def draw(

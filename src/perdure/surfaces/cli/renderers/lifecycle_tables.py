@@ -16,6 +16,7 @@ from perdure.app.lifecycles.views import (
     LifecycleStatus,
     LifecycleVersionView,
     MigrationPlan,
+    MoveView,
     PendingTaskView,
     TransitionView,
 )
@@ -24,6 +25,9 @@ from perdure.lifecycles.guards import GuardKind
 from perdure.surfaces.cli.output import counted
 from perdure.surfaces.cli.renderers.call_tables import table
 from perdure.surfaces.cli.time_text import relative
+
+MOVES = 10
+"""Moves that are shown, the newest ones; `perdure lifecycles history` has all."""
 
 
 def status_picture(status: LifecycleStatus) -> RenderableType:
@@ -38,6 +42,7 @@ def status_picture(status: LifecycleStatus) -> RenderableType:
     parts += [_transition(each) for each in status.transitions]
     parts += [Text(f"! {each.name}: {_doing(each)}", style="cyan") for each in status.actions]
     parts += [_task(each) for each in status.tasks]
+    parts += [_move(each) for each in status.history[-MOVES:]]
     title = Text.assemble((f"{status.lifecycle} v{status.version}", "bold"), (f"  {status.id}", "dim"))
     return Panel(Group(*parts), title=title, title_align="left", expand=False, padding=(0, 1))
 
@@ -67,6 +72,12 @@ def _task(task: PendingTaskView) -> RenderableType:
             f"  {sent.status} by {sent.channel}{to}{at}{repeat} (attempt {sent.attempts}, {sent.effect_id}){why}"
         )
     return Text("\n".join(lines), style="dim")
+
+
+def _move(move: MoveView) -> RenderableType:
+    way = f"{move.source} → {move.target}" if move.source else f"began in {move.target}"
+    why = f": {move.reason}" if move.reason else ""
+    return Text(f"{move.at[:16].replace('T', ' ')}  {way} ({move.cause}, by {move.by}){why}", style="dim")
 
 
 def _transition(transition: TransitionView) -> RenderableType:
