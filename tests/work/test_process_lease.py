@@ -10,6 +10,7 @@ import pytest
 from perdure.sources import SystemSources
 from perdure.store.driver_selection import open_driver
 from perdure.store.store import Store
+from perdure.work.event_loop import call_in_loop
 from perdure.work.process_lease import FOR_EVER, Lease
 
 
@@ -31,3 +32,15 @@ def test_a_lease_lost_after_its_program_ended_disturbs_nobody(sqlite_url: str, m
         thread.join()
     assert kept
     assert not failures
+
+
+def test_a_thread_tells_nobody_once_the_loop_has_ended() -> None:
+    ended = asyncio.new_event_loop()
+    ended.close()
+    call_in_loop(ended, pytest.fail, "told a loop that has ended")
+
+
+async def test_a_loop_that_runs_is_told_by_other_threads() -> None:
+    told = asyncio.Event()
+    await asyncio.to_thread(call_in_loop, asyncio.get_running_loop(), told.set)
+    await told.wait()

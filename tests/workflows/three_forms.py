@@ -9,7 +9,10 @@ import asyncio
 import json
 import os
 import sys
+import tempfile
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any
 
 from perdure.app import Perdure
@@ -109,13 +112,22 @@ def in_form(form: Form) -> list[Workflow]:
 def _read(text: str, form: Form) -> Workflow:
     match form:
         case "python":
-            names: dict[str, Any] = {}
-            exec(text, names)  # noqa: S102  what our own writer wrote
-            return next(each for each in names.values() if isinstance(each, Workflow))
+            return next(each for each in _imported(text) if isinstance(each, Workflow))
         case "yaml":
             return read_workflow(text, "purchase.yaml", loaded)
         case "bpmn":
             return workflow_of(read_model(text, "purchase.bpmn"), loaded)
+
+
+def _imported(text: str) -> list[Any]:
+    """The names of a program that our own writer wrote, imported from a file as its readers do."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "written.py").write_text(text, encoding="utf-8")
+        spec = spec_from_file_location("written", Path(folder) / "written.py")
+        assert spec is not None and spec.loader is not None
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return [*vars(module).values()]
 
 
 async def told(instance: WorkflowInstance) -> dict[str, Any]:

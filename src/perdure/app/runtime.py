@@ -73,6 +73,7 @@ from perdure.verbs import Catalogue, HandlerRegistry
 from perdure.verbs.references import RECORD, Bounds
 from perdure.work.computations import Computations
 from perdure.work.entity_records import RecordDesk
+from perdure.work.event_loop import call_in_loop
 from perdure.work.facts import Facts, RecordFacts
 from perdure.work.ports import TimerFound
 from perdure.work.process_lease import LEASE_SECONDS, Lease
@@ -360,7 +361,7 @@ class Runtime:
             self.clock.read(at, asked_at)
 
     def _clock_changed(self) -> None:
-        self._loop.call_soon_threadsafe(self._mind_clock)
+        call_in_loop(self._loop, self._mind_clock)
 
     def _mind_clock(self) -> None:
         """End the duties of a process whose machine tells another time than the store; begin them once it agrees."""

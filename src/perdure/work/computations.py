@@ -22,6 +22,7 @@ from typing import TypeVar
 
 from perdure.errors import EffortError, TenantBusyError
 from perdure.sources import SECOND, Micros, effort_clock
+from perdure.work.event_loop import call_in_loop
 from perdure.work.fair_slots import FairSlots
 
 AT_ONCE = 4
@@ -123,5 +124,4 @@ class Computations:
             raise TenantBusyError("begin", "computation of tenant", tenant, fact, "Ask again in a while.")
 
     def _ended(self, loop: asyncio.AbstractEventLoop, tenant: str, done: Future[T]) -> None:
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(self._slots.give_back, tenant)
+        call_in_loop(loop, self._slots.give_back, tenant)

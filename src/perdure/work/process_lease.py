@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 
 from perdure.sources import SECOND, Micros, Sources
+from perdure.work.event_loop import call_in_loop
 from perdure.work.ports import Beat, Leases, WorkerRow
 from perdure.work.store_clock import StoreClock
 from perdure.work.worker_identity import ProcessIdentity, is_gone, is_there, this_process
@@ -152,8 +153,7 @@ class Lease:
                         continue
                 except Exception:  # the store is out of reach: the lease runs out by itself if that lasts
                     continue
-                with suppress(RuntimeError):  # the loop has ended with its program: nobody is left to tell
-                    loop.call_soon_threadsafe(self._lose, number)
+                call_in_loop(loop, self._lose, number)
                 return
 
     def _lose(self, number: int) -> None:

@@ -40,6 +40,7 @@ from perdure.work.agents.graph_runner import Kept
 from perdure.work.agents.invocation import Answered, ask, named, uses_of
 from perdure.work.agents.ports import GraphThreads
 from perdure.work.business_dates import business_date
+from perdure.work.event_loop import call_in_loop
 from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify
 from perdure.work.fair_slots import FairSlots
 from perdure.work.secrets import Secrets, VerbSecrets, blotted, holds
@@ -322,8 +323,7 @@ class Router:
                 running.add_done_callback(partial(self._ended, loop, tenant))
 
     def _ended(self, loop: asyncio.AbstractEventLoop, tenant: str, done: Future[Any]) -> None:
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(self._slots.give_back, tenant)
+        call_in_loop(loop, self._slots.give_back, tenant)
 
     def incoming(self, verb: Verb, args: Mapping[str, Any]) -> Cargo:
         """Arguments checked against the verb's schema and budget, in their stored form."""

@@ -41,6 +41,7 @@ from perdure.store.sqlite.connection import (
 )
 from perdure.store.sqlite.store_file import StoreFile
 from perdure.store.sqlite.writer import Writer
+from perdure.work.event_loop import call_in_loop
 from perdure.work.ports import Beat
 
 MAX_BATCH = 512
@@ -295,7 +296,7 @@ class SqliteDriver:
                     verdicts = [error] * len(batch)
             self._measure(idle)
             following = self._following()
-            self._loop.call_soon_threadsafe(self._settle, batch, verdicts, bool(following))
+            call_in_loop(self._loop, self._settle, batch, verdicts, bool(following))
             batch = following
 
     def _following(self) -> list[Waiting]:
@@ -327,9 +328,9 @@ class SqliteDriver:
             with self._writing:
                 result = task()
         except BaseException as error:
-            self._loop.call_soon_threadsafe(_fail, future, error)
+            call_in_loop(self._loop, _fail, future, error)
         else:
-            self._loop.call_soon_threadsafe(_succeed, future, result)
+            call_in_loop(self._loop, _succeed, future, result)
 
     def _work(self) -> None:
         while (task := self._tasks.get()) is not None:
