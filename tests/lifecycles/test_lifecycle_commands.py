@@ -49,6 +49,7 @@ def test_a_client_is_started_blocked_moved_and_approved(shell: Shell) -> None:
         ("REJECTED", True),
     ]
     assert "MissingDocument passport" in shell.run("lifecycles", "show", id).out
+    assert [each["subject"] for each in shell.json("lifecycles", "list", "--blocker", "passport")] == ["c1"]
     receipt = shell.json(
         "lifecycles", "complete-task", shown["tasks"][0]["correlation_id"], "--cargo", "entity://default/client/c1"
     )
@@ -58,6 +59,10 @@ def test_a_client_is_started_blocked_moved_and_approved(shell: Shell) -> None:
     assert (moved["state"], moved["progress"], moved["blockers"]) == ("REVIEW", 75, [])
     assert [each["subject"] for each in shell.json("lifecycles", "list", "onboarding", "--state", "REVIEW")] == ["c1"]
     assert shell.json("lifecycles", "list", "onboarding", "--state", "INTAKE") == []
+    assert shell.json("lifecycles", "list", "--blocker", "passport") == []
+    told = " ".join(shell.run("lifecycles", "show", id).out.split())
+    assert "began in INTAKE (start, by" in told
+    assert "INTAKE → REVIEW (auto, by perdure)" in told
     svg = shell.json("lifecycles", "draw", id)["svg"]
     assert svg.index('class="present"') < svg.index(">REVIEW<") < svg.index(">APPROVED<")
     answer = shell.json("lifecycles", "transition", id, "APPROVED", "--reason", "fine")

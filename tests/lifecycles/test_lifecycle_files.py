@@ -91,6 +91,7 @@ actions:
         (("version: 2", "verison: 2"), 3, "the key 'verison' is not known here"),
         (("to: done", "to: don"), 18, "'don' is not a state"),
         (("document_exists", "document_exist"), 8, "'document_exist' is not a kind of guard"),
+        (("document_exists", "any"), 8, "'any' is not the type of a guard"),
         (("status: verified", "status: verifyed"), 10, "'verifyed' is not one of"),
         (("document_type: passport\n        status", "colour: red\n        status"), 8, "'document_type' is missing"),
         ((":document-type passport)", ":document-type @other)"), 15, "no call is bound to @other"),

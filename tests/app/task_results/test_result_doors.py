@@ -19,7 +19,7 @@ from perdure.buses.bus_settings import Broker, BusSettings, ResultSource
 from perdure.buses.delivery_loop import DeliveryLoop
 from perdure.buses.delivery_outcome import TABLE, Outcome, Taken, decide
 from perdure.errors import RejectedError, StoreUnavailableError
-from perdure.lifecycles.task_results import TaskResult, read_result
+from perdure.lifecycles.task_results import TaskResult, read_result, result_of
 from perdure.testing.sandbox import Sandbox
 from perdure.testing.virtual_clock import VirtualSources
 from tests.app.task_results.doors import insert
@@ -75,6 +75,18 @@ def test_a_bundle_names_its_task_and_its_pieces() -> None:
         ("entity://default/1", "completed", ""),
         ("", "failed", "blurred"),
     ]
+
+
+@pytest.mark.req("T3")
+def test_a_result_is_the_same_by_every_door_whatever_the_door_adds() -> None:
+    single = {"correlation_id": "a", "status": "completed", "cargo_ref": "entity://default/1"}
+    typed = {**single, "cargo_type": "entity", "verb": "papers.ask"}
+    bundle = {"task_id": "a", "status": "Completed", "items": [{"cargo_ref": "entity://default/1"}]}
+    ids = {result_of(each).message_id for each in (single, typed, bundle)}
+    assert len(ids) == 1
+    changes = ({"cargo_ref": "entity://default/2"}, {"correlation_id": "b"}, {"error": "x"})
+    others = [{**single, **change} for change in changes]
+    assert len({result_of(each).message_id for each in others} | ids) == 4
 
 
 @pytest.mark.parametrize(
