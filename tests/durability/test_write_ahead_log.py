@@ -17,7 +17,7 @@ from tests.on_disk import postgres_server, postgres_template, store_folder
 __all__ = ["postgres_server", "postgres_template", "store_folder"]
 
 ROOM = 3_000_000
-A_LITTLE = 400_000
+A_LITTLE = 700_000
 MOST_CALLS = 1000
 MORE_CALLS = 60
 

@@ -30,7 +30,6 @@ def test_a_lease_lost_after_its_program_ended_disturbs_nobody(sqlite_url: str, m
     kept = [thread for thread in threading.enumerate() if thread.name == "perdure-lease"]
     for thread in kept:
         thread.join()
-    assert kept
     assert not failures
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from perdure.bpmn.lint.findings import Profile
 from perdure.bpmn.machine.aggregate_ids import process_id
 from perdure.errors import DefinitionError, Problem
 from perdure.journal import Origin
@@ -15,6 +14,7 @@ from perdure.verbs.definition import same_verb_name
 
 if TYPE_CHECKING:
     from perdure.app.runtime import Runtime
+    from perdure.bpmn.lint.findings import Profile
     from perdure.workflows.compiler import CompiledWorkflow
 
 MARK = "workflow"

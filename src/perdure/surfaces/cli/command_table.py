@@ -24,7 +24,7 @@ COMMANDS: tuple[Command, ...] = (
     *_listed(
         "commands.project_setup",
         "Project",
-        {"init": "Begin a small working project: two verbs, their handlers, a perdure.yaml. Overwrites nothing."},
+        {"init": "Begin a small working project: verbs with handlers, or a workflow with tests. Overwrites nothing."},
     ),
     *_listed(
         "commands.demo",
