@@ -38,7 +38,7 @@ MENDED = ("job", "task", "call")
 
 
 class Parked(NamedTuple):
-    """A parked state: its key, what is known of flags that may still be read, and the instance as a proof sees it."""
+    """A parked state: its key, what is known of flags that conditions may read, and the instance as a proof has it."""
 
     key: Key
     flags: Mapping[str, Scalar]
@@ -61,7 +61,8 @@ class ParkedStates:
         _lessen(found, self.outline)
         flags = {name: self._class(name, found.flags[name]) for name in self._read(found) if name in found.flags}
         found.flags = dict(flags)
-        return Parked(self._keys.of(found), flags, found)
+        compared = {name: value for name, value in flags.items() if name in self._met}
+        return Parked(self._keys.of(found), compared, found)
 
     def known(self, state: Instance) -> dict[str, Scalar]:
         """The class of every value that this definition may still read, of an instance of another version of it."""
