@@ -11,6 +11,8 @@ import pytest
 
 from perdure.app.audit.store_audit import verify_store
 from perdure.channels.channel_settings import RowSettings
+from perdure.engine import StartRequest
+from perdure.engines.embedded.instances.instances import Instances
 from perdure.errors import RejectedError
 from perdure.sources import parse_id
 from perdure.testing.sandbox import Sandbox
@@ -83,6 +85,28 @@ async def test_a_process_that_runs_on_is_cancelled_and_erased_with_its_call(stor
         await sandbox.cancel(called.id, "no longer needed")
         await sandbox.erase(called.id, "asked for")
         await sandbox.run_until_idle()
+        assert left_in(store_url, SECRET) == set()
+        assert await audited(sandbox) == (set(), [])
+
+
+async def test_a_process_that_is_just_being_started_loses_its_data_too(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with served(store_url, ESCALATED) as server:
+        sandbox, start, erased = server.sandbox, Instances.start, list[str]()
+        await sandbox.runtime.engine.deploy(line("outer", user("look")), ORIGIN, profile="open")
+
+        async def start_late(self: Instances, request: StartRequest, *given: Any, **more: Any) -> Any:
+            if not erased:
+                erased.append(request.business_key)
+                await sandbox.cancel(request.business_key, "no longer needed")
+                await sandbox.erase(request.business_key, "asked for")
+            return await start(self, request, *given, **more)
+
+        monkeypatch.setattr(Instances, "start", start_late)
+        called = await sandbox.call("client.check", {"who": SECRET})
+        await sandbox.run_until_idle()
+        assert erased == [called.id] and len(await sandbox.instances.list()) == 1
         assert left_in(store_url, SECRET) == set()
         assert await audited(sandbox) == (set(), [])
 
