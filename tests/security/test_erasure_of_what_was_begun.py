@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 
 from perdure.app.audit.store_audit import verify_store
+from perdure.app.lifecycles.resolution_calls import ResolutionCallDesk
 from perdure.channels.channel_settings import RowSettings
 from perdure.engine import StartRequest
 from perdure.engines.embedded.instances.instances import Instances
 from perdure.errors import RejectedError
+from perdure.journal import Origin
+from perdure.lifecycles.ports import Resolution
 from perdure.sources import parse_id
 from perdure.testing.sandbox import Sandbox
 from tests.app.task_results.doors import insert
@@ -143,6 +146,27 @@ async def test_deliveries_of_an_erased_request_lose_the_address(store_url: str, 
         await ada.post(f"/api/calls/{solicited['id']}/cancel", {"reason": "moved away"})
         await server.idle()
         await ada.post(f"/api/calls/{solicited['id']}/erase", {"reason": "asked for"})
+        assert left_in(store_url, EMAIL) == set()
+        assert await audited(server.sandbox) == (set(), [])
+
+
+async def test_a_call_that_a_lifecycle_is_just_making_loses_its_data_too(
+    store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asking(store_url, tmp_path) as server:
+        ada, begin, erased = server.of("ada"), ResolutionCallDesk.begin, list[str]()
+
+        async def begin_late(self: ResolutionCallDesk, resolution: Resolution, origin: Origin) -> Any:
+            if not erased:
+                erased.append(resolution.correlation_id.partition(":")[0])
+                await ada.post(f"/api/lifecycles/{erased[0]}/cancel", {"reason": "moved away"})
+                await ada.post(f"/api/lifecycles/{erased[0]}/erase", {"reason": "asked for"})
+            return await begin(self, resolution, origin)
+
+        monkeypatch.setattr(ResolutionCallDesk, "begin", begin_late)
+        id = await begun(server)
+        await server.idle()
+        assert erased == [id]
         assert left_in(store_url, EMAIL) == set()
         assert await audited(server.sandbox) == (set(), [])
 

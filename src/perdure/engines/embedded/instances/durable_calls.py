@@ -123,8 +123,8 @@ class DurableCalls:
             return False  # it is settled first, and then nothing is begun any more
         instance = child_id(tenant, f"step:{route.place}")
         call = await self._kernel.read(id, origin)
-        if call.state.erased_at and not await self._erase(instance, origin):
-            return False  # it is still ending
+        if call.state.erased_at and not await self._instances.conductor.complete_erasure(id, origin):
+            return False
         brought = Attachments(settles=(tenant, message_id))
         try:
             await self._changes.cancel(instance, origin, reason="the call it carried has ended", brought=brought)
@@ -132,17 +132,6 @@ class DurableCalls:
             if not all([await is_over(instance, origin) for is_over in self._instances.given_up]):
                 return False
             await self._instances.settle(tenant, Attachments(settles=(tenant, message_id)))
-        return True
-
-    async def _erase(self, instance: Id, origin: Origin) -> bool:
-        """Erase an instance that was being started while its call was erased; whether nothing of it is left."""
-        try:
-            child = await self._instances.read(instance, origin)
-            if not child.state.ended_at:
-                await self._changes.cancel(instance, origin, reason="the call it carried was erased")
-            await self._changes.erase(instance, origin, "the call it carried was erased")
-        except RejectedError as error:
-            return error.rejection.code == "not_found"
         return True
 
     async def ended(self, child: Aggregate, step: str, message_id: str) -> bool:
