@@ -62,6 +62,14 @@ Carry = Callable[[Verb, Origin], Awaitable[Pin]]
 """Which version of its process carries a durable verb now; a rejection when there is none."""
 
 
+CompleteErasure = Callable[[Id, Origin], Awaitable[bool]]
+"""Erase what an erased aggregate began, again; false while something of it is still ending."""
+
+
+async def _nothing_begun(id: Id, origin: Origin) -> bool:
+    return True
+
+
 class CallExecutor:
     """Calls verbs, executes leased jobs, and lets others wait for what becomes of a call."""
 
@@ -87,6 +95,7 @@ class CallExecutor:
         self.decisions = Decisions(catalogue, self.documents, self.texts)
         self.plans = PlanExecutor(self)
         self.agent_policy = AgentPolicy(catalogue, self.documents, self.decisions)
+        self.complete_erasure: CompleteErasure = _nothing_begun
         kernel.listen(self._on_commit, KIND)
         kernel.hear((e.AttemptStarted,), self._on_started)
 
