@@ -83,7 +83,8 @@ INSTANCES: dict[str, Commands] = {
             e.JobStarted(2, 1, at(0), 5),
         )),
         ("RecordJob", at(1), (
-            e.JobAsked(2, 1, at(1), "agent:judge", NEXT), e.TaskOpened(2, groups="compliance", due="PT1H", due_at=at(61)),
+            e.JobAsked(2, 1, at(1), "agent:judge", NEXT),
+            e.TaskOpened(2, groups="compliance", due="PT1H", due_at=at(61)),
         )),
         ("CompleteTask", at(9), (
             e.TaskCompleted(2, at(9), "rita", ""), e.JobAnswered(2, at(9), "rita", NEXT),

@@ -106,7 +106,9 @@ async def _begin(perdure: Any, kind: str) -> None:
 
 async def _has_ended(perdure: Any, kind: str) -> bool:
     if kind == "call":
-        return bool((await perdure.call("ubo.judge", {"entity": "Allianz"}, idempotency_key="one")).state == "completed")
+        return bool(
+            (await perdure.call("ubo.judge", {"entity": "Allianz"}, idempotency_key="one")).state == "completed"
+        )
     (view,) = await perdure.instances.list()
     return bool(view.state == "completed")
 

@@ -17,13 +17,13 @@ from perdure.app.runbooks.open_proposal import proposal_of
 from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runbooks.views import RunbookView
 from perdure.app.runtime import Runtime
-from perdure.app.tasks.failure_answers import FAILURE_FORM, HOW, answer_failure, read_answer
 from perdure.app.tasks.agent_questions import asked_by_job, asked_by_step, proposed, shown
+from perdure.app.tasks.failure_answers import FAILURE_FORM, HOW, answer_failure, read_answer
 from perdure.app.tasks.views import GivenView, TaskView, of_task
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
+from perdure.bpmn.machine.human_tasks import seen_in
 from perdure.bpmn.machine.state import Node
 from perdure.engine import Until
-from perdure.bpmn.machine.human_tasks import seen_in
 from perdure.errors import PerdureError, QuarantinedError, RejectedError, Rejection
 from perdure.human_tasks import (
     HumanTask,

@@ -240,7 +240,9 @@ def _asked(view: TaskView) -> dict[str, Any]:
     if view.question is None:
         return {}
     data = view.question.data
-    return {"question": view.question.text} | (data if isinstance(data, dict) else {} if data is None else {"data": data})
+    return {"question": view.question.text} | (
+        data if isinstance(data, dict) else {} if data is None else {"data": data}
+    )
 
 
 def _wait(step: StepView, verb: Verb | None) -> TaskSeen | None:

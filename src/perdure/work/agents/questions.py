@@ -1,10 +1,10 @@
-"""Questions: what a graph asks a person by `interrupt()`, the form of the answer, and the answer the graph goes on with.
+"""Questions: what a graph asks a person by `interrupt()`, the form of the answer, and what the graph gets of it.
 
 | the value of the interrupt | what the person sees | what the graph gets |
 |---|---|---|
 | a text | the text, and a field `answer` | what was written there |
 | an object with `options` | its text, and a choice `answer` | the option |
-| an object with `schema`, or an interrupt with `response_schema` | its text, and the form of that schema | the object that was answered |
+| an object with `schema`, or a `response_schema` | its text, and the form of that schema | the object answered |
 | anything else | the value as data, and a field `answer` of any shape | what was answered there |
 """
 
@@ -21,8 +21,8 @@ from perdure.errors import ContractError, PerdureError
 from perdure.human_tasks import TaskContract
 from perdure.payload import canonical, digest
 from perdure.verbs.agent_handlers import AgentContract
-from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.compiled_schema import CompiledSchema, SchemaFault
+from perdure.verbs.compiled_verb import Verb
 
 ANSWER = "answer"
 TEXTS = ("question", "text", "message", "title", "description")
@@ -113,7 +113,7 @@ def title_of(verb: Verb, agent: str) -> str:
 def unasked(verb: str) -> str:
     return (
         f"The graph of '{verb}' asks a person by interrupt(), and nothing says whom. Add ask: with a group, or "
-        "questions: with a task, to the verb's agent; then retry."
+        "questions: with a task, to the verb's agent, and begin it anew; or resolve it by hand."
     )
 
 
