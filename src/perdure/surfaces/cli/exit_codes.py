@@ -76,8 +76,8 @@ _OWN = (
     Exit(
         FAILED,
         "failed",
-        "the call failed, was cancelled or needs a person; `lint` or `fmt --check` found something, `prove` refuted, or "
-        "`deploy --check` found what must stay pinned",
+        "the call failed, was cancelled or needs a person; `lint` or `fmt --check` found something, `prove` refuted, "
+        "or `deploy --check` found what must stay pinned",
     ),
     Exit(STORE, "store", "the store cannot be reached, is locked or full; asking again under the same key is safe"),
     Exit(INTEGRITY, "integrity", "stored bytes are not what was written: quarantine, or findings of `audit verify`"),
