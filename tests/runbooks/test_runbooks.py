@@ -242,8 +242,7 @@ async def test_a_bug_of_a_handler_is_asked_about_where_the_step_asks_about_failu
         waiting = view.step("a").waiting_for
         assert (waiting.kind, waiting.code) == ("task", "handler.bug")
         assert "has a bug" in waiting.text and waiting.text.endswith("Somebody has to say retry, skip or abort.")
-        codes = sorted(each.waiting_for.code for each in await sandbox.incidents())
-        assert codes == ["handler.bug", "handler.bug"], "the step that asks nobody is an incident"
+        assert view.step("b").waiting_for.kind == "incident", "a step that asks nobody"
         assert [each.key for each in (await sandbox.listing.tasks()).items] == [f"{view.id}:1"]
         desk.broken = set()
         await sandbox.tasks.complete(waiting.key, {"answer": "retry", "reason": "it was mended"})

@@ -135,8 +135,10 @@ async def modify(
     if not (cancel or start or flag):
         raise usage("modify", "instance", id, "nothing says how", "Give --cancel, --start or --flag.")
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        moved = {"cancel": cancel or (), "start": start or (), "flags": flag_values(flag or ())}
-        act = partial(perdure.instances.modify, id, reason=reason, **moved)
+        act = partial(
+            perdure.instances.modify, id, cancel=cancel or (), start=start or (), flags=flag_values(flag or ()),
+            reason=reason,
+        )  # fmt: skip
         await agreed(settings, perdure, act, confirm, phrase)
         await _show_at_rest(settings, perdure, id)
 
