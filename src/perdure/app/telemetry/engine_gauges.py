@@ -6,13 +6,13 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from perdure.app.engine_views import EngineView, engine_views
-from perdure.sources import SECOND, Micros
+from perdure.app.telemetry.gauges import FRESH
+from perdure.sources import Micros
 from perdure.telemetry.metrics import EngineReading
 
 if TYPE_CHECKING:
     from perdure.app.runtime import Runtime
 
-FRESH: Micros = 15 * SECOND
 PATIENCE_SECONDS = 2.0
 """How long a scrape waits for engines; what they say later is in the next one."""
 
