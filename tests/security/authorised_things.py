@@ -171,8 +171,7 @@ class Things:
             case "lifecycle":
                 return await self.of("lifecycle")
             case "correlation_id":
-                is_request = room.startswith("document-request")
-                return await self.of("request") if is_request else f"{await self.of('subject')}:1"
+                return await self.of("request")
             case "yaml":
                 self._count += 1
                 return lifecycle(f"y-{self.side.message}-{self._count}", self.side.wait)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from perdure.access.api_key_cache import KeyRing
@@ -18,6 +19,7 @@ from perdure.app.documents.references import SCHEMES, DocumentReferences
 from perdure.app.documents.request_answers import RequestAnswers
 from perdure.app.documents.request_delivery import RequestDelivery
 from perdure.app.documents.shown_documents import ShownDocuments
+from perdure.app.erasure import complete_erasure
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
 from perdure.app.lifecycles.fact_sources import LifecycleFacts, RunbookFacts, VerbFacts
@@ -231,6 +233,7 @@ class Runtime:
         for scheme in SCHEMES:
             self.router.register(scheme, DocumentReferences(self), Bounds())
         self.kernel.hear((VersionReceived, BlobScanned), lambda aggregate, entry: self._wake.set())
+        self.conductor.complete_erasure = partial(complete_erasure, self)
         self.kernel.arm(self._arm)
         self.kernel.renew, self.store.renew = self._put_again, self._renew_lost
         for kind in self.machines:

@@ -39,6 +39,7 @@ from perdure.verbs.references import BoundedResolver, Bounds, Resolver
 from perdure.work.agents.graph_runner import Kept
 from perdure.work.agents.invocation import Answered, ask, named, uses_of
 from perdure.work.agents.ports import GraphThreads
+from perdure.work.agents.questions import Question
 from perdure.work.business_dates import business_date
 from perdure.work.event_loop import call_in_loop
 from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify
@@ -62,6 +63,8 @@ class Produced(msgspec.Struct, frozen=True, gc=False):
     used: Used | None = None
     doubt: str = ""
     """Why what an agent said is a proposal only."""
+    question: Question | None = None
+    """What an agent asks a person before it goes on."""
 
 
 class StagedEntities(Protocol):
@@ -242,6 +245,9 @@ class Router:
             writes, cargo = _staged(call), cargo_of(value)
             if len(cargo.data) <= bound.max_bytes:
                 return Produced(cargo, flags, writes, False)
+        if isinstance(value, Question):
+            _staged(call)
+            return Produced(NO_CARGO, {}, (), False, question=value)
         if isinstance(value, Answered):
             return self._answered(bound, verb, value, call)
         if isinstance(value, Decide):

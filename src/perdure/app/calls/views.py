@@ -284,7 +284,7 @@ def waiting_view(id: Id, step: Step, carrier: CarrierView | None, number: int = 
         return WaitingFor("incident", key, step.verb, iso(incident.opened_at), code=incident.code, text=incident.text)
     if token is not None and carrier is not None and not token.escalates:
         return _carried(key, step, token, carrier)
-    if token is not None and token.task is not None and step.proposal:
+    if token is not None and token.task is not None and (step.proposal or step.is_asking):
         groups = ", ".join(token.task.groups)
         return WaitingFor("task", key, groups, iso(token.parked_at), text=token.task.title)
     if token is not None:

@@ -257,7 +257,7 @@ def task_view(
     return TaskView(
         f"{letters}:{node.number}", letters, node.number, aggregate.state.process, node.element,
         definition.name(node.element), since=iso(node.at), number=number, form=form.schema,
-        verb=definition.deployed.verb, known=form.known, seen=seen_in(aggregate.state, documents),
+        verb=definition.deployed.verb, known=form.known, seen=seen_in(aggregate.state, node.number, documents),
         body=form.body, labels=list(form.labels), **of_task(task, now),
     )  # fmt: skip
 

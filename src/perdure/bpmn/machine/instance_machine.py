@@ -165,7 +165,8 @@ class InstanceMachine:
         hashes = [state.head] if state.head else []
         for node in state.nodes.values():
             if node.job is not None:
-                hashes.extend(hash for hash in (node.job.base, node.job.message) if hash)
+                job = node.job
+                hashes.extend(hash for hash in (job.base, job.message, job.question, job.answer) if hash)
             if node.task is not None and node.task.base:
                 hashes.append(node.task.base)
             if node.task is not None:

@@ -20,7 +20,7 @@ from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.jobs import UNCAUGHT
-from perdure.bpmn.machine.state import ENDED, Instance
+from perdure.bpmn.machine.state import ENDED, Failure, Instance
 from perdure.engines.camunda.definition_deployment import DefinitionDeployment
 from perdure.engines.camunda.dispatch_rows import DispatchRows, Staged
 from perdure.engines.camunda.engine_requests import first_variables
@@ -39,6 +39,7 @@ from perdure.kernel.kernel import Aggregate, Answer, Kernel, Preparation, Prepar
 from perdure.kernel.ports import Attachments, Conflict
 from perdure.processes.instance_reader import InstanceReader
 from perdure.sources import SECOND, Id, Sources, id_text
+from perdure.work.agents.questions import UNASKED
 from perdure.work.process_lease import Lease
 
 MAX_LOOKS = 64
@@ -217,6 +218,7 @@ class CarriedCommands:
 
     def _decided(self, current: Aggregate, command: Any, origin: Origin) -> tuple[Any, Decision]:
         """What the machine makes of a command; Camunda undoes a whole instance for nobody, so a person is asked."""
+        command = _unasked(command)
         decision = self._played(current, command, origin)
         if any(isinstance(entry, e.CompensationStarted) for entry in decision.entries):
             if not isinstance(command, c.RecordJob):
@@ -486,6 +488,18 @@ def _without_worker(command: Any) -> Any:
     if isinstance(command, c.LeaseJob) or not getattr(command, "worker", 0):
         return command
     return msgspec.structs.replace(command, worker=0)
+
+
+def _unasked(command: Any) -> Any:
+    """A job of Camunda does not become a person's task: what its agent asks is a fault of the job."""
+    if not isinstance(command, c.RecordJob) or not isinstance(command.outcome, c.JobAsks):
+        return command
+    text = (
+        "Its agent asks a person, and Camunda keeps no job for that. Let the graph end with what is open, and lead to "
+        "a user task of the model; or run the process on another engine."
+    )
+    fault = command.outcome.unless or Failure("permanent_contract", UNASKED, text)
+    return msgspec.structs.replace(command, outcome=c.JobFault(fault))
 
 
 def _as_incident(state: Instance, command: c.RecordJob) -> c.RaiseIncident:

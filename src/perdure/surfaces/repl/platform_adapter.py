@@ -231,8 +231,18 @@ def _task(view: TaskView, run: RunbookView | None = None) -> TaskSeen:
     return TaskSeen(
         view.key, title or view.name, view.state, who, view.groups or view.users,
         (view.due_at or view.due or "")[:16].replace("T", " "), view.form or {}, run.id if run is not None else "",
-        is_gate, known=view.known, seen=view.seen, link=view.link,
+        is_gate, known={**_asked(view), **view.known}, seen=view.seen, link=view.link,
     )  # fmt: skip
+
+
+def _asked(view: TaskView) -> dict[str, Any]:
+    """What an agent asks, to be told before the answer is."""
+    if view.question is None:
+        return {}
+    data = view.question.data
+    return {"question": view.question.text} | (
+        data if isinstance(data, dict) else {} if data is None else {"data": data}
+    )
 
 
 def _wait(step: StepView, verb: Verb | None) -> TaskSeen | None:

@@ -240,6 +240,11 @@ def task_picture(view: TaskView) -> RenderableType:
     rows.extend(("✓ then" if each.is_done else "then", Text(_rung(each))) for each in view.ladder)
     if view.link:
         rows.append(("task list", Text(view.link, style="underline")))
+    if view.question is not None:
+        rows.append(("asked by", Text(view.question.agent)))
+        rows.extend([("question", json_text(view.question.data))] if view.question.data is not None else [])
+    if view.body:
+        rows.append(("", Text(view.body)))
     if view.proposal is not None:
         proposal = view.proposal
         rows.append(("proposal", json_text(proposal.data)))
