@@ -42,7 +42,7 @@ LACKING = {
     "runbooks.open_draft", "runbooks.draft", "runbooks.revise", "runbooks.undo", "runbooks.redo",
     "runbooks.start_draft",  # `client.drafts` speaks programs and calls
     "processes.deploy_all", "processes.propose", "processes.enter",  # models travel as text: `deploy_text`
-    "processes.started", "processes.start_of", "processes.consequence_of_verb",
+    "processes.started", "processes.start_of", "processes.start_under", "processes.consequence_of_verb",
     "instances.drawing",  # `diagram` says the same as XML
     "tasks.open_at", "tasks.proposal", "tasks.verbs", "tasks.is_failure", "tasks.act", "tasks.shown",
     "tasks.accepted", "feed.seen_by",

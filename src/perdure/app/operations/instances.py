@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from perdure.app.erasure import Erasure
 from perdure.app.instances.incident_retry import confirm_graver, retry_tokens, stuck_tokens
+from perdure.app.instances.manual_changes import confirm_manual_change
 from perdure.app.instances.replay import DiagramView, marks_view, replay_instance
 from perdure.app.instances.views import InstanceView, incidents_of
 from perdure.app.lists.cursors import Page, check_state
@@ -115,7 +116,10 @@ class MoveInstance(Request, frozen=True):
 
 
 class ModifyInstance(Request, frozen=True):
-    """Tokens to take away by their numbers, elements to put new ones before, flags and data to set by hand."""
+    """Tokens to take away by their numbers, elements to put new ones before, flags and data to set by hand.
+
+    Where the process can reach something grave, what is put or set is confirmed as its start is.
+    """
 
     id: Id
     cancel: list[int] = field(default_factory=list)
@@ -123,6 +127,8 @@ class ModifyInstance(Request, frozen=True):
     flags: Flags = field(default_factory=dict)
     data: Data = field(default_factory=dict)
     reason: str = ""
+    confirm: str = ""
+    phrase: str = ""
 
 
 class MigrateInstance(Request, frozen=True):
@@ -325,6 +331,9 @@ async def modify_instance(context: Context, request: ModifyInstance) -> Instance
     """Move its tokens, set its flags and its data by hand, all in one commit."""
     engine, cancel, start = context.runtime.engine, request.cancel, request.start
     (await engine.carrier(request.id)).capabilities.require("modify", "modify", request.id)
+    aggregate = await context.runtime.instances.read(request.id, context.origin)
+    change = {"start": start, "flags": request.flags, "data": request.data}
+    await confirm_manual_change(context, aggregate, change, request.confirm, request.phrase)
     found = await engine.modify(
         request.id, context.origin, cancel=cancel, start=start, flags=request.flags, data=request.data,
         reason=request.reason,
@@ -429,7 +438,8 @@ async def resolve_instance(context: Context, request: ResolveInstance) -> Instan
     id, origin = request.id, context.origin
     aggregate = await context.runtime.instances.read(id, origin)
     token = stuck_tokens(aggregate, request.token)[0]
-    await confirm_graver(context, aggregate, token, "resolve", request.confirm, request.phrase)
+    change = {"data": request.data, "flags": request.flags}
+    await confirm_graver(context, aggregate, token, "resolve", request.confirm, request.phrase, change)
     found = await context.runtime.engine.resolve_incident(
         id,
         token,

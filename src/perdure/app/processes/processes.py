@@ -38,6 +38,7 @@ from perdure.errors import DefinitionError, QuarantinedError, RejectedError, Rej
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import parse_digest
+from perdure.processes.plan_cache import Definition
 from perdure.processes.verb_bindings import bind, carried_by, carrier_of, choose_process
 from perdure.runbooks.machine.runbook_machine import carried_as
 from perdure.runbooks.machine.state import ENDED as ENDED_STEPS
@@ -222,6 +223,12 @@ class Processes:
         found, deployed = await self._deployed(process, version)
         consequence = await self._consequences.of_process(process, self._origin, found.version)
         return ProcessStart(process, found.hash, deployed.verb, consequence)
+
+    async def start_under(self, definition: Definition) -> ProcessStart:
+        """A process as it would begin now under one definition, whatever became of its version."""
+        deployed = definition.deployed
+        consequence = await self._consequences.of_deployment(deployed, self._origin)
+        return ProcessStart(deployed.process.id, definition.digest, deployed.verb, consequence)
 
     async def started(self, processes: Sequence[Id]) -> Sequence[ProcessStart]:
         """Processes as they would begin now, those that begin no more left out."""
