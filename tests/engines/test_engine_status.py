@@ -31,4 +31,4 @@ async def test_an_engine_that_is_away_says_why_and_how_many_steps_wait_since_whe
         assert (engine.waiting_steps, engine.unreachable_since, engine.open_dispatches) == (1, wait.since, 1)
         assert engine.reason and "migrate" in engine.capabilities and "suspend" not in engine.capabilities
         measured = (await perdure.runtime.scrape()).decode()
-        assert f'perdure_engine_steps_waiting{{engine="camunda"}} 1.0' in measured
+        assert 'perdure_engine_steps_waiting{engine="camunda"} 1.0' in measured
