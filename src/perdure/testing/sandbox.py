@@ -23,7 +23,7 @@ from perdure.app.workflows.project_workflows import ProjectWorkflows
 from perdure.business_calendar import Calendars
 from perdure.channels.channel_settings import ChannelSettings, RowSettings
 from perdure.durations import later, parse_span
-from perdure.engine import Check
+from perdure.engine import Check, EngineSettings
 from perdure.errors import InvariantBroken
 from perdure.journal import Origin
 from perdure.lifecycles.guards import GuardKind
@@ -130,7 +130,7 @@ class Sandbox(Perdure):
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
         blobs: str | Path = "",
-        engine: str = "embedded",
+        engine: str | EngineSettings = "embedded",
         task_list: str = "",
         channels: ChannelSettings | None = None,
     ) -> Sandbox:

@@ -7,7 +7,7 @@ import inspect
 import pkgutil
 import sysconfig
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -86,6 +86,16 @@ class HandlerRegistry:
         key = same_verb_name(verb.name)
         return self._by_verb.get((key, verb.version)) or self._by_verb.get((key, None))
 
+    @property
+    def names(self) -> Collection[str]:
+        """The handler names that are bound, as definitions use them."""
+        return self._by_name.keys()
+
+    def serves(self, verb: Verb) -> bool:
+        """Whether a verb finds its handler, or needs none."""
+        execution = verb.definition.execution
+        return self.resolve(verb) is not None or (execution.kind != "sync" and execution.handler is None)
+
     def function(self, name: str) -> Any:
         """A function by its dotted name below the listed packages, or None."""
         found = (_attribute(path) for path in self._paths(name))
@@ -95,8 +105,7 @@ class HandlerRegistry:
         """A problem for every verb that could not run: a sync one without, or any with a handler not found."""
         found: list[Problem] = []
         for each in catalogue.every_version():
-            execution = each.definition.execution
-            if self.resolve(each) is None and (execution.kind == "sync" or execution.handler is not None):
+            if not self.serves(each):
                 reason = f"the verb '{each.name}' has no handler"
                 hint = f'Write @verb("{each.name}") above a function of a package listed under handlers.'
                 found.append(_problem(each.definition, "handler.missing", reason, hint))
