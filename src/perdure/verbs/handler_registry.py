@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import sysconfig
+import traceback
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
@@ -19,6 +21,7 @@ from perdure.verbs.definition import BUILT_IN_HANDLERS, VerbDefinition, same_ver
 from perdure.verbs.handlers import VerbMark, marks_of
 from perdure.verbs.near_names import did_you_mean
 
+_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 MAX_MODULES = 5000
 
 
@@ -187,9 +190,21 @@ def _imported(name: str, problems: list[Problem], word: str) -> ModuleType | Non
     try:
         return importlib.import_module(name)
     except Exception as error:  # a user's module may raise anything while it is imported
-        reason = f"the {word} module '{name}' cannot be imported: {type(error).__name__}: {error}"
-        problems.append(Problem(f"{word}.import", name, 1, 1, f"{word}s", reason[:500]))
+        said = error.msg if isinstance(error, SyntaxError) else str(error)
+        reason = f"the {word} module '{name}' cannot be imported: {type(error).__name__}: {said}"
+        problems.append(Problem(f"{word}.import", *_raised_at(name, error), f"{word}s", reason[:500]))
         return None
+
+
+def _raised_at(name: str, error: Exception) -> tuple[str, int, int]:
+    """The line of the user's own code at which a module could not be imported; its name where there is none."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return error.filename, error.lineno or 1, error.offset or 1
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        file = frame.f_code.co_filename
+        if not file.startswith(("<", *_LIBRARIES)) and file != __file__:
+            return file, line, 1
+    return name, 1, 1
 
 
 def _attribute(path: str) -> Any:
