@@ -14,8 +14,8 @@ server:
   authentication: [keys]
 engines:
   partners: {url: "camunda://127.0.0.1:1", ui: "https://operate.example.org"}
-tenants:
-  bank-b: {engine: partners}
+processes:
+  review-partner: {engine: partners}
 """
 LINK = "https://operate.example.org/processes/2251799813685249"
 
@@ -31,7 +31,7 @@ def test_home_shows_each_engine_and_which_one_is_away(eyes: Eyes, key: str) -> N
     expect(engines.get_by_role("listitem").filter(has_text="embedded")).to_contain_text("reachable")
     partners = engines.get_by_role("listitem").filter(has_text="partners")
     expect(partners).to_contain_text("away")
-    expect(partners).to_contain_text("camunda://127.0.0.1:1 · begins tenant bank-b")
+    expect(partners).to_contain_text("camunda://127.0.0.1:1 · begins review-partner")
     interface = partners.get_by_role("link", name="Open the web interface of partners")
     expect(interface).to_have_attribute("href", "https://operate.example.org")
     eyes.pictures("/", "engines", ".engines li", key=key)

@@ -7,6 +7,7 @@ from perdure.access.roles import OPERATIONS, refusal
 from perdure.errors import InvariantBroken
 from perdure.surfaces.mcp import (
     document_tools,
+    engine_tools,
     lifecycle_tools,
     outcome_tools,
     pending_work_tools,
@@ -23,6 +24,7 @@ def every_tool() -> dict[str, Tool]:
         *verb_tools.TOOLS,
         *runbook_tools.TOOLS,
         *status_tools.TOOLS,
+        *engine_tools.TOOLS,
         *outcome_tools.TOOLS,
         *pending_work_tools.TOOLS,
         *lifecycle_tools.TOOLS,
