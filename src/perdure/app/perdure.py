@@ -24,6 +24,7 @@ from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
 from perdure.app.entity_lookup import MatchView, look_up
 from perdure.app.execution_mode import modes_of
 from perdure.app.facade.calls import CallDesk
+from perdure.app.facade.deployments import DeploymentDesk
 from perdure.app.facade.lifecycles import LifecycleDesk
 from perdure.app.facade.lists import Listing
 from perdure.app.facade.messages import MessageDesk
@@ -92,6 +93,7 @@ class Perdure(CallDesk, MessageDesk):
         performer = LocalPerformer(self)
         super().__init__(performer)
         self.processes = Processes(runtime, origin)
+        self.deployments = DeploymentDesk(performer)
         self.instances = InstanceOperations(performer, runtime, origin, self._views)
         self.workflows = Workflows(performer, runtime, origin, self._views)
         self._runbook_views = RunbookViews(runtime, origin, self._views)

@@ -110,6 +110,14 @@ class Processes:
         policies: PolicyCatalogue | None = None,
     ) -> Sequence[Deployment]:  # fmt: skip
         """Check every executable process of several models, or the one named; refused is all of it or nothing."""
+        judged = await self.judge_all(models, process=process, profile=profile, policies=policies)
+        return [await self._engine.enter(each, self._origin) for each in judged]
+
+    async def judge_all(
+        self, models: Sequence[Model], *, process: str = "", profile: Profile = "hollow",
+        policies: PolicyCatalogue | None = None,
+    ) -> list[Judged]:  # fmt: skip
+        """The same checks with nothing deployed; DefinitionError has every problem of every process."""
         judge = self._engine.judge
         along = {each.id for model in models for each in model.definitions.executable() if process in ("", each.id)}
         judged, problems = [], []
@@ -126,7 +134,13 @@ class Processes:
                     problems.extend(error.problems)
         if problems:
             raise DefinitionError(problems)
-        return [await self._engine.enter(each, self._origin) for each in await self._weighed(judged)]
+        return await self._weighed(judged)
+
+    async def read_model(self, xml: str, file: str) -> Model:
+        """The model of a text; ModelError says where it is none."""
+        from perdure.bpmn.xml import read_model  # noqa: PLC0415  only who brings models needs it
+
+        return await self._computations.run(self._origin.tenant, partial(read_model, xml.encode(), file))
 
     async def _weighed(self, judged: Sequence[Judged]) -> list[Judged]:
         """The same with everything that each can reach, once all of them are deployed."""
