@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from perdure.app.operations import (
+    agents,
     audits,
     calls,
     dead_letters,
@@ -48,6 +49,7 @@ TABLE: tuple[Row, ...] = tuple(
         runbooks,
         drafts,
         overview,
+        agents,
         engines,
         events,
         audits,
