@@ -6,6 +6,7 @@ from perdure.access.principal import Principal
 from perdure.access.roles import OPERATIONS, refusal
 from perdure.errors import InvariantBroken
 from perdure.surfaces.mcp import (
+    deployment_tools,
     document_tools,
     lifecycle_tools,
     outcome_tools,
@@ -27,6 +28,7 @@ def every_tool() -> dict[str, Tool]:
         *pending_work_tools.TOOLS,
         *lifecycle_tools.TOOLS,
         *document_tools.TOOLS,
+        *deployment_tools.TOOLS,
     )
     for tool in found:
         if tool.operation not in OPERATIONS:
