@@ -8,6 +8,7 @@ from perdure.errors import InvariantBroken
 from perdure.surfaces.mcp import (
     deployment_tools,
     document_tools,
+    engine_tools,
     lifecycle_tools,
     outcome_tools,
     pending_work_tools,
@@ -24,6 +25,7 @@ def every_tool() -> dict[str, Tool]:
         *verb_tools.TOOLS,
         *runbook_tools.TOOLS,
         *status_tools.TOOLS,
+        *engine_tools.TOOLS,
         *outcome_tools.TOOLS,
         *pending_work_tools.TOOLS,
         *lifecycle_tools.TOOLS,
