@@ -21,6 +21,7 @@ from perdure import Transient
 from perdure.app.perdure import Perdure
 from perdure.bpmn.machine.commands import Suspend
 from perdure.bpmn.model import Association, CompensationTrigger, Event
+from perdure.engines.temporal.activities import CarrierActivities
 from perdure.engines.temporal.dispatch_rows import Staged
 from perdure.errors import EngineUnavailableError, PerdureError
 from perdure.journal import Origin
@@ -145,6 +146,21 @@ class Carried:
     async def find_answers(self) -> None:
         client, follower = self._engine.commands._client, self._engine.follower  # type: ignore[attr-defined]
         client.start, follower.append = self._kept
+
+    async def hold(self) -> None:
+        """Activities that take jobs begin from now on, and do not end."""
+        self._begun = begun = asyncio.Event()
+
+        async def taken(activities: CarrierActivities, body: bytes) -> int:
+            begun.set()
+            await asyncio.Event().wait()
+            return 0
+
+        CarrierActivities._taken = taken  # type: ignore[method-assign]
+
+    async def held(self) -> bool:
+        """Wait until an activity has begun."""
+        return await self._begun.wait()
 
     async def instances(self) -> list[str]:
         return [each.state for each in (await self._perdure.listing.instances()).items]
