@@ -6,6 +6,7 @@ from perdure.access.principal import Principal
 from perdure.access.roles import OPERATIONS, refusal
 from perdure.errors import InvariantBroken
 from perdure.surfaces.mcp import (
+    contract_tools,
     document_tools,
     lifecycle_tools,
     outcome_tools,
@@ -25,6 +26,7 @@ def every_tool() -> dict[str, Tool]:
         *status_tools.TOOLS,
         *outcome_tools.TOOLS,
         *pending_work_tools.TOOLS,
+        *contract_tools.TOOLS,
         *lifecycle_tools.TOOLS,
         *document_tools.TOOLS,
     )
