@@ -329,9 +329,9 @@ class Runtime:
 
     async def deploy_models(self, models: ProjectModels, origin: Origin) -> None:
         """Deploy what a project's model files hold and the store does not; other tenants get them when they call."""
-        self.definitions.find_model = models.finder(self.engine)
+        self.definitions.find_model = models.finder(self.engine, self.catalogue)
         if self.role != "reader":
-            await models.deploy(self.engine, origin)
+            await models.deploy(self.engine, origin, self.catalogue)
 
     async def deploy_project(
         self, models: ProjectModels, workflows: ProjectWorkflows, lifecycles: Sequence[LifecycleFile], origin: Origin
