@@ -84,4 +84,5 @@ export interface NewKey { id: string; text: string; view: KeyView }
 
 export interface Rung { at: string | null; act: string; to: string; is_done: boolean }
 export interface Proposal { data: Json; agent: string; why: string; confidence?: number | null; add?: Json; skip?: string[]; finish?: boolean; reason?: string }
-export type Task = Omit<TaskView, "form" | "proposal"> & { verb?: string; ladder?: Rung[]; delegated_by?: string[]; number?: number; form?: Schema | null; proposal?: Proposal | null };
+export interface Question { agent: string; text?: string; data?: Json }
+export type Task = Omit<TaskView, "form" | "proposal"> & { question?: Question | null; verb?: string; ladder?: Rung[]; delegated_by?: string[]; number?: number; form?: Schema | null; proposal?: Proposal | null };

@@ -9,11 +9,14 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, get_args
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from perdure.agent_usage import Budget, Price, micros
+from perdure.human_tasks import TaskContract
 from perdure.verb_contract import ConsequenceTier
 from perdure.verbs.handlers import MARK, Call, VerbMark
 from perdure.verbs.mapping_reader import Fields
+from perdure.verbs.task_section_reader import read_task
 
 MAX_TOKENS = 1_000_000_000
 MAX_AMOUNT = Decimal(1_000_000_000)
@@ -38,6 +41,8 @@ class AgentContract(msgspec.Struct, frozen=True):
     tier: ConsequenceTier = "reviewable"
     """Steps above it are proposed, never added."""
     prices: dict[str, Price] = {}
+    questions: TaskContract | UnsetType = UNSET
+    """For whom its questions are; the group `ask` where nothing else is said. Absent from the hash where not said."""
 
     @property
     def budget(self) -> Budget:
@@ -133,6 +138,7 @@ def amount_of(text: str | int | Decimal) -> Decimal:
 
 def read_agent(fields: Fields) -> AgentContract:
     """The contract as declared; whatever is wrong is in the report."""
+    questions = fields.child("questions", "task")
     contract = AgentContract(
         max_tokens=fields.integer("max_tokens", 0, 1, MAX_TOKENS) if "max_tokens" in fields else None,
         max_cost=_amount(fields, "max_cost"),
@@ -143,6 +149,7 @@ def read_agent(fields: Fields) -> AgentContract:
         allow=fields.texts("allow"),
         tier=fields.word("tier", TIERS, "reviewable"),
         prices={model: _price(fields, node) for model, node in fields.mapping("prices").items()},
+        questions=read_task(questions) if questions is not None else UNSET,
     )
     if contract.confidence is not None and not contract.ask:
         reason = "nothing says who is asked when the agent is not confident enough"

@@ -150,6 +150,7 @@ ACCEPTED_KEYS = MappingProxyType(
                 "allow",
                 "tier",
                 "prices",
+                "questions",
             ]
         ),
         "price": frozenset(["input", "output"]),

@@ -15,6 +15,7 @@ and hashed before anyone sees it.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
@@ -39,11 +40,16 @@ from perdure.verbs.references import BoundedResolver, Bounds, Resolver
 from perdure.work.agents.graph_runner import Kept
 from perdure.work.agents.invocation import Answered, ask, named, uses_of
 from perdure.work.agents.ports import GraphThreads
+from perdure.work.agents.questions import Question
 from perdure.work.business_dates import business_date
 from perdure.work.event_loop import call_in_loop
 from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify
 from perdure.work.fair_slots import FairSlots
 from perdure.work.secrets import Secrets, VerbSecrets, blotted, holds
+
+log = logging.getLogger("perdure.handlers")
+"""Where tracebacks of handlers go: to whoever set up logging, as a worker does, and else nowhere."""
+log.addHandler(logging.NullHandler())
 
 MAX_THREADS = 64
 """Handlers in threads at once; one tenant alone has half of them."""
@@ -62,6 +68,8 @@ class Produced(msgspec.Struct, frozen=True, gc=False):
     used: Used | None = None
     doubt: str = ""
     """Why what an agent said is a proposal only."""
+    question: Question | None = None
+    """What an agent asks a person before it goes on."""
 
 
 class StagedEntities(Protocol):
@@ -216,6 +224,14 @@ class Router:
             made = classify(verb, error)
         if call._secrets:
             made = _without_secrets(made, verb, call._secrets)
+        if isinstance(made, Failed) and made.trace:
+            log.error(
+                "the handler of '%s' failed in call %s, attempt %d\n%s",
+                verb.name,
+                call.call_id,
+                call.attempt,
+                made.trace,
+            )
         return made if call._meter is None else self._with_use(made, verb, bound, call._meter, began)
 
     def _with_use(
@@ -242,6 +258,9 @@ class Router:
             writes, cargo = _staged(call), cargo_of(value)
             if len(cargo.data) <= bound.max_bytes:
                 return Produced(cargo, flags, writes, False)
+        if isinstance(value, Question):
+            _staged(call)
+            return Produced(NO_CARGO, {}, (), False, question=value)
         if isinstance(value, Answered):
             return self._answered(bound, verb, value, call)
         if isinstance(value, Decide):

@@ -113,6 +113,8 @@ class CarrierView(msgspec.Struct, frozen=True):
     """The engine that has not answered its dispatch; None once it has begun."""
     task_link: str = ""
     """Its oldest open human task in the external task list; empty where there is no task or no list."""
+    engine_link: str = ""
+    """The address of the instance in the web interface of its engine; empty where settings name none."""
 
 
 class CallView(msgspec.Struct, frozen=True):
@@ -282,7 +284,7 @@ def waiting_view(id: Id, step: Step, carrier: CarrierView | None, number: int = 
         return WaitingFor("incident", key, step.verb, iso(incident.opened_at), code=incident.code, text=incident.text)
     if token is not None and carrier is not None and not token.escalates:
         return _carried(key, step, token, carrier)
-    if token is not None and token.task is not None and step.proposal:
+    if token is not None and token.task is not None and (step.proposal or step.is_asking):
         groups = ", ".join(token.task.groups)
         return WaitingFor("task", key, groups, iso(token.parked_at), text=token.task.title)
     if token is not None:

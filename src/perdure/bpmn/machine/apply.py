@@ -378,6 +378,20 @@ def _agent_used(state: Instance, entry: e.AgentUsed) -> None:
     state.spent = after(state.spent, entry.uses, entry.duration, entry.is_cut)
 
 
+def _job_asked(state: Instance, entry: e.JobAsked) -> None:
+    node, job = _job(state, entry.number)
+    job = replace(
+        job, status="pending", worker=0, retry_at=0, base=b"", before=job.before + 1, question=entry.question,
+        answer=b"", questions=job.questions + 1,
+    )  # fmt: skip
+    state.nodes[entry.number] = replace(node, kind="task", at=entry.at, job=job)
+
+
+def _job_answered(state: Instance, entry: e.JobAnswered) -> None:
+    node, job = _job(state, entry.number)
+    state.nodes[entry.number] = replace(node, kind="job", task=None, job=replace(job, answer=entry.answer))
+
+
 def _override_proposed(state: Instance, entry: e.OverrideProposed) -> None:
     made = Override(
         entry.number,
@@ -451,6 +465,8 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.TaskOverridden: _nothing,
     e.AgentUsed: _agent_used,
     e.JobRebound: _job_rebound,
+    e.JobAsked: _job_asked,
+    e.JobAnswered: _job_answered,
     e.Rerouted: _rerouted,
     e.OverrideProposed: _override_proposed,
     e.OverrideAgreed: _override_agreed,

@@ -270,6 +270,16 @@ def _proposal_made(state: Runbook, entry: e.ProposalMade) -> Runbook:
     return _noted(state, entry.step, replace(state.steps[entry.step - 1], proposal=entry.proposal))
 
 
+def _question_asked(state: Runbook, entry: e.QuestionAsked) -> Runbook:
+    step = state.steps[entry.step - 1]
+    asking = replace(step, question=entry.question, answer=b"", uncounted=step.uncounted + 1)
+    return _noted(state, entry.step, asking)
+
+
+def _question_answered(state: Runbook, entry: e.QuestionAnswered) -> Runbook:
+    return _noted(state, entry.step, replace(state.steps[entry.step - 1], answer=entry.answer))
+
+
 def _override_proposed(state: Runbook, entry: e.OverrideProposed) -> Runbook:
     made = Override(
         entry.number,
@@ -323,6 +333,8 @@ _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.AgentUsed: _agent_used,
     e.ProposalMade: _proposal_made,
     e.ProposalAnswered: _unchanged,
+    e.QuestionAsked: _question_asked,
+    e.QuestionAnswered: _question_answered,
     e.OverrideProposed: _override_proposed,
     e.OverrideAgreed: _override_agreed,
     **PLAN_TABLE,

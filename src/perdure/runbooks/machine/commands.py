@@ -60,7 +60,16 @@ class Propose(msgspec.Struct, frozen=True):
     confidence: float | None = None
 
 
-AttemptOutcome = Done | Park | Fail | Propose
+class Ask(msgspec.Struct, frozen=True):
+    """An agent asks a person something, and goes on with the answer."""
+
+    name: str
+    question: bytes
+    by: str
+    task: TaskContract
+
+
+AttemptOutcome = Done | Park | Fail | Propose | Ask
 
 
 class Chosen(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from perdure.journal.state_parts import INLINE
 from perdure.overrides import Override
 from perdure.verb_contract import FailureClass
 
-STATE_VERSION = 6
+STATE_VERSION = 7
 
 StepState = Literal["pending", "ready", "running", "parked", "completed", "failed", "skipped", "cancelled"]
 RunbookState = Literal["draft", "ready", "executing", "parked", "completed", "failed", "escalated", "cancelled"]
@@ -226,6 +226,17 @@ class Step(Compact, frozen=True):
     """What its agent has used, in all attempts."""
     proposal: bytes = b""
     """What its agent would have said, had it been sure or entitled: by its hash."""
+    question: bytes = b""
+    """What its agent asked a person last, by its hash."""
+    answer: bytes = b""
+    """What was answered to that, by its hash; empty while nobody has."""
+    uncounted: int = 0
+    """Attempts that are none for the retry policy: they ended in a question."""
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether a person is asked something that its agent goes on with."""
+        return bool(self.question) and not self.answer and self.status == "parked"
 
 
 class Fragment(Compact, frozen=True):

@@ -115,6 +115,7 @@ def open_store(
     from perdure.app import Perdure
 
     config = config or load_project(settings)
+    require_project(settings, config)
     if must_exist:
         require_store(config.store)
     elif role == "reader" and is_missing(config.store):
@@ -150,6 +151,18 @@ async def make_store(url: str) -> None:
 def is_missing(url: str) -> bool:
     """Whether a store is a file that is not there."""
     return url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists()
+
+
+def require_project(settings: Settings, config: Config) -> None:
+    """In a folder with neither a project nor a store, an empty list would look as if all were done."""
+    from perdure.app.configuration.project import CONFIG_NAME
+    from perdure.errors import RejectedError, Rejection
+
+    is_named = settings.config or settings.store or settings.definitions or os.environ.get(STORE)
+    if not is_named and not (config.folder / CONFIG_NAME).exists() and is_missing(config.store):
+        fact = f"there is no {CONFIG_NAME} in it, and no store"
+        hint = "Is the folder right? 'perdure init' begins a project; --store names a store."
+        raise RejectedError(Rejection("not_found", "find", "project", str(config.folder), fact, hint))
 
 
 def require_store(url: str) -> None:

@@ -7,6 +7,7 @@ from perdure.access.roles import OPERATIONS, refusal
 from perdure.errors import InvariantBroken
 from perdure.surfaces.mcp import (
     contract_tools,
+    deployment_tools,
     document_tools,
     lifecycle_tools,
     outcome_tools,
@@ -29,6 +30,7 @@ def every_tool() -> dict[str, Tool]:
         *contract_tools.TOOLS,
         *lifecycle_tools.TOOLS,
         *document_tools.TOOLS,
+        *deployment_tools.TOOLS,
     )
     for tool in found:
         if tool.operation not in OPERATIONS:
