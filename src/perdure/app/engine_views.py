@@ -40,11 +40,14 @@ class EngineView(msgspec.Struct, frozen=True):
     processes: list[str] = []
     """The processes that settings give to it, whatever the tenant."""
     tenants: list[str] = []
-    """The tenants whose instances settings give to it."""
+    """The tenants whose instances settings give to it; others than one's own are seen by the owner of the store."""
 
 
-async def engine_views(runtime: Runtime) -> list[EngineView]:
-    """The engines that this process was opened with, and those of which the store still has work under way."""
+async def engine_views(runtime: Runtime, tenant: str = "") -> list[EngineView]:
+    """The engines that this process was opened with, and those of which the store still has work under way.
+
+    With a `tenant`, other tenants are not named.
+    """
     engine = runtime.engine
     named = {each.name: each for each in engine.engines}
     counted = await Gauges(runtime.store.driver).dispatches(MOST)
@@ -53,7 +56,7 @@ async def engine_views(runtime: Runtime) -> list[EngineView]:
     statuses = await asyncio.gather(*(_status(runtime, each) for each in named.values()))
     waiting = await runtime.store.engine_waits.count()
     return [
-        _view(runtime, each, status, counted.get(each.name, (0, 0)), waiting.get(status.url, (0, 0)))
+        _view(runtime, each, status, counted.get(each.name, (0, 0)), waiting.get(status.url, (0, 0)), tenant)
         for each, status in zip(named.values(), statuses, strict=True)
     ]
 
@@ -65,7 +68,8 @@ async def _status(runtime: Runtime, engine: NamedEngine) -> EngineStatus:
 
 
 def _view(
-    runtime: Runtime, engine: NamedEngine, status: EngineStatus, under_way: tuple[int, int], waits: tuple[int, int]
+    runtime: Runtime, engine: NamedEngine, status: EngineStatus, under_way: tuple[int, int], waits: tuple[int, int],
+    tenant: str,
 ) -> EngineView:  # fmt: skip
     (count, oldest), (waiting, since), settings = under_way, waits, runtime.engines
     return EngineView(
@@ -75,7 +79,9 @@ def _view(
         waiting_steps=waiting, unreachable_since=iso(since) if waiting else None, reason=status.reason, ui=engine.ui,
         is_default=engine.name == settings.default,
         processes=sorted(process for process, name in settings.processes.items() if name == engine.name),
-        tenants=sorted(tenant for tenant, own in settings.tenants.items() if own.engine == engine.name),
+        tenants=sorted(
+            each for each, own in settings.tenants.items() if own.engine == engine.name and tenant in ("", each)
+        ),
     )  # fmt: skip
 
 
