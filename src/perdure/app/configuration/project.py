@@ -16,6 +16,7 @@ from perdure.app.configuration.telemetry import read_telemetry
 from perdure.buses.bus_settings import BusSettings, read_bus
 from perdure.business_calendar import Calendars
 from perdure.channels.channel_settings import ChannelSettings, read_channels
+from perdure.channels.task_channel_settings import TaskChannelSettings, read_task_channels
 from perdure.channels.webhook_settings import Hooks, read_hooks
 from perdure.engine.engine_url import check_engine
 from perdure.errors import DefinitionError, EngineSettingError, StoreSettingError
@@ -35,7 +36,7 @@ CONFIG_KEYS = frozenset(
     {
         "store", "engine", "definitions", "documents", "models", "lifecycles", "packs", "handlers", "guards",
         "environment", "retention", "seal", "server", "hooks", "telemetry", "secrets", "resolvers", "calendars",
-        "calendar", "blobs", "bus", "channels", "task_list", "workflows",
+        "calendar", "blobs", "bus", "channels", "task_list", "task_channels", "workflows",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
@@ -74,6 +75,7 @@ class Config(msgspec.Struct, frozen=True):
     task_list: str = ""
     bus: BusSettings = BusSettings()
     channels: ChannelSettings = ChannelSettings()
+    task_channels: tuple[TaskChannelSettings, ...] = ()
     folder: Path = Path()
 
 
@@ -127,6 +129,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         task_list=read_task_list(fields),
         bus=_bus(fields),
         channels=_channels(fields, folder),
+        task_channels=_task_channels(fields, folder),
         folder=folder,
     )
 
@@ -167,6 +170,11 @@ def _bus(fields: Fields) -> BusSettings:
 def _channels(fields: Fields, folder: Path) -> ChannelSettings:
     node = fields.get("channels")
     return read_channels(node, fields.file, fields.report, folder) if node is not None else ChannelSettings()
+
+
+def _task_channels(fields: Fields, folder: Path) -> tuple[TaskChannelSettings, ...]:
+    node = fields.get("task_channels")
+    return read_task_channels(node, fields.file, fields.report, folder) if node is not None else ()
 
 
 def _secrets(fields: Fields, folder: Path) -> dict[str, Secret]:
