@@ -58,6 +58,8 @@ class Github:
         self.asked: list[tuple[str, str, int]] = []
         self.accounts = dict(ACCOUNTS)
         self.permissions = {"admin": False, "maintain": False, "push": True, "triage": True, "pull": True}
+        self.has_issues, self.is_gone = True, False
+        self.strangers: set[str] = set()
         self.is_away = False
         self.loses = ""
         """A method whose next answer is lost: what was asked is done, and nobody is told."""
@@ -159,12 +161,14 @@ class Github:
         parts = urlsplit(target)
         place, query = parts.path, {name: values[0] for name, values in parse_qs(parts.query).items()}
         if place == f"/repos/{REPOSITORY}":
-            return 200, "repository", self._made("repository", permissions=self.permissions, has_issues=True)
+            told = self._made("repository", permissions=self.permissions, has_issues=self.has_issues)
+            return _missing() if self.is_gone else (200, "repository", told)
         if place.startswith("/users/"):
             login = unquote(place.rpartition("/")[2])
             return (200, "user", self._user(login)) if login in self.accounts else _missing()
         if "/assignees/" in place:
-            return (204, "", None) if unquote(place.rpartition("/")[2]) in self.accounts else _missing()
+            login = unquote(place.rpartition("/")[2])
+            return (204, "", None) if login in self.accounts.keys() - self.strangers else _missing()
         rest = place.removeprefix(f"/repos/{REPOSITORY}/issues").strip("/").split("/")
         if rest == [""]:
             return self._make(body) if method == "POST" else (200, "[issue]", self._listed(query))

@@ -89,7 +89,8 @@ class CardDispatcher:
 
     def start(self) -> None:
         for each in self._cards.values():
-            self._tasks += [asyncio.create_task(self._follow(each)), asyncio.create_task(self._look(each))]
+            duties = self._check(each), self._follow(each), self._look(each)
+            self._tasks += [asyncio.create_task(duty) for duty in duties]
 
     async def stop(self) -> None:
         for task in self._tasks:
@@ -97,6 +98,15 @@ class CardDispatcher:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for each in self._cards.values():
             await each.channel.close()
+
+    async def _check(self, cards: TaskCards) -> None:
+        """Tell operators at the start what would keep tasks from being shown; deploying refuses for it."""
+        try:
+            fault = await cards.channel.fault({each.login: each.account for each in cards.settings.people})
+        except Transient as error:
+            fault = str(error)
+        if fault:
+            log.error("channel %s cannot show tasks: %s", cards.settings.name, fault)
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 
