@@ -162,3 +162,15 @@ def test_calls_are_listed_whatever_became_of_them(project_on_store: Shell) -> No
     assert f"more: --after {first['next']}" in project_on_store.run("calls", "list", "--limit", "1").out
     rest = project_on_store.json("calls", "list", "--after", first["next"])
     assert [each["id"] for each in rest["items"]] == [done]
+
+
+def test_the_traceback_of_a_bug_begins_with_the_code_of_who_wrote_it(project: Shell) -> None:
+    (project.folder / "definitions" / "bad.yaml").write_text("- name: bad.bug\n- name: bad.text\n")
+    file = project.folder / "handlers" / "bad.py"
+    file.write_text('from perdure import verb\n\n@verb("bad.bug")\ndef bug(call):\n    return {"sum": 1 + call.args}\n')
+    told = project.run("call", "bad.bug", code=1).out
+    assert "perdure/work" not in told and "concurrent/futures" not in told
+    assert f'Traceback (most recent call last):\n  File "{file}", line 5, in bug\n' in told
+    (stuck,) = project.json("incidents", "list")
+    shown = project.run("incidents", "traceback", stuck["id"]).out
+    assert shown.startswith(f'Traceback (most recent call last):\n  File "{file}", line 5, in bug\n')

@@ -23,6 +23,8 @@ class Wrong(NamedTuple):
 
 
 LINES = {
+    "a server for one person": Wrong(("serve", "--as", "ana"), 2, ("--as names one person", "perdure keys create")),
+    "a server for one group": Wrong(("serve", "--group", "seniors"), 2, ("--group names", "perdure keys create")),
     "unknown verb": Wrong(
         ("call", "kyc.chek-name", "name=Ana"), 3, ("find verb 'kyc.chek-name'", "no such verb", "'kyc.check-name'")
     ),

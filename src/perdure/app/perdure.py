@@ -24,6 +24,7 @@ from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
 from perdure.app.entity_lookup import MatchView, look_up
 from perdure.app.execution_mode import modes_of
 from perdure.app.facade.calls import CallDesk
+from perdure.app.facade.deployments import DeploymentDesk
 from perdure.app.facade.lifecycles import LifecycleDesk
 from perdure.app.facade.lists import Listing
 from perdure.app.facade.messages import MessageDesk
@@ -56,6 +57,7 @@ from perdure.business_calendar import Calendars
 from perdure.channels.channel_settings import ChannelSettings
 from perdure.channels.task_channel_settings import TaskChannelSettings
 from perdure.channels.webhook_settings import Hooks
+from perdure.engine import EngineSettings
 from perdure.errors import RejectedError, Rejection
 from perdure.identifiers import check_key
 from perdure.journal import Origin
@@ -93,6 +95,7 @@ class Perdure(CallDesk, MessageDesk):
         performer = LocalPerformer(self)
         super().__init__(performer)
         self.processes = Processes(runtime, origin)
+        self.deployments = DeploymentDesk(performer)
         self.instances = InstanceOperations(performer, runtime, origin, self._views)
         self.workflows = Workflows(performer, runtime, origin, self._views)
         self._runbook_views = RunbookViews(runtime, origin, self._views)
@@ -140,7 +143,7 @@ class Perdure(CallDesk, MessageDesk):
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
         blobs: str | Path = "",
-        engine: str = "embedded",
+        engine: str | EngineSettings = "embedded",
         task_list: str = "",
         bus: BusSettings | None = None,
         channels: ChannelSettings | None = None,
@@ -164,7 +167,8 @@ class Perdure(CallDesk, MessageDesk):
         `blobs` is the folder that files of documents are kept in, by default beside the store. `task_list` is the
         address of a human task in a task list elsewhere, `https://tasks.example.org/{key}`.
         `bus` names brokers; one is connected when it is first used, and a worker takes in the task results they bring.
-        `engine` carries processes: `embedded`, `temporal://host:7233/namespace` or `camunda://host:8080`.
+        `engine` carries processes: `embedded`, `temporal://host:7233/namespace` or `camunda://host:8080`; several do,
+        by process and by tenant, as `EngineSettings` of `perdure.engine` say.
         `channels` are the ways by which documents are asked for. The links that they carry lead to `public_url`, with
         tokens that the secret in `secret_file` signs: the one of the servers.
         `workflows` are processes written in Python or YAML: themselves, files, or folders of files. `task_channels`

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from perdure.app.configuration.calendars import read_calendars
+from perdure.app.configuration.engines import read_engines
 from perdure.app.configuration.resolvers import ResolverSettings, read_resolvers
 from perdure.app.configuration.server import SECRET_FILE, SERVER_KEYS, ServerConfig, read_server
 from perdure.app.configuration.task_list import read_task_list
@@ -18,8 +19,8 @@ from perdure.business_calendar import Calendars
 from perdure.channels.channel_settings import ChannelSettings, read_channels
 from perdure.channels.task_channel_settings import TaskChannelSettings, read_task_channels
 from perdure.channels.webhook_settings import Hooks, read_hooks
-from perdure.engine.engine_url import check_engine
-from perdure.errors import DefinitionError, EngineSettingError, StoreSettingError
+from perdure.engine.engine_settings import EngineSettings
+from perdure.errors import DefinitionError, StoreSettingError
 from perdure.telemetry import TelemetrySettings
 from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.verb_patterns import is_pattern
@@ -34,7 +35,8 @@ SEAL_SECONDS = 10.0
 
 CONFIG_KEYS = frozenset(
     {
-        "store", "engine", "definitions", "documents", "models", "lifecycles", "packs", "handlers", "guards",
+        "store", "engine", "engines", "processes", "tenants",
+        "definitions", "documents", "models", "lifecycles", "packs", "handlers", "guards",
         "environment", "retention", "seal", "server", "hooks", "telemetry", "secrets", "resolvers", "calendars",
         "calendar", "blobs", "bus", "channels", "task_list", "task_channels", "workflows",
     }
@@ -52,7 +54,7 @@ class Config(msgspec.Struct, frozen=True):
     """
 
     store: str = DEFAULT_STORE
-    engine: str = "embedded"
+    engine: EngineSettings = EngineSettings()
     definitions: tuple[Path, ...] = ()
     documents: tuple[Path, ...] | None = None
     models: tuple[Path, ...] | None = None
@@ -106,7 +108,7 @@ def _read(fields: Fields, folder: Path) -> Config:
     keep, key_file, every = _policies(fields, folder)
     return Config(
         store=absolute_store(fields.text("store", DEFAULT_STORE), folder),
-        engine=_engine(fields),
+        engine=read_engines(fields),
         definitions=tuple(folder / each for each in fields.texts("definitions")),
         documents=_places(fields, "documents", folder),
         models=_places(fields, "models", folder),
@@ -132,17 +134,6 @@ def _read(fields: Fields, folder: Path) -> Config:
         task_channels=_task_channels(fields, folder),
         folder=folder,
     )
-
-
-def _engine(fields: Fields) -> str:
-    """The engine's url; one that means nothing is a problem of the file."""
-    url = fields.text("engine", "embedded")
-    try:
-        check_engine(url)
-    except EngineSettingError as error:
-        fields.wrong(fields.get("engine"), "unknown_value", f"'{url}' is refused: {error.fact}", error.hint)
-        return "embedded"
-    return url
 
 
 def _places(fields: Fields, key: str, folder: Path) -> tuple[Path, ...] | None:

@@ -307,7 +307,7 @@ async def show_diagram(context: Context, request: ShowDiagram) -> DiagramView:
 async def suspend_instance(context: Context, request: SuspendInstance) -> InstanceView:
     """Let nothing happen to it, nor to the processes it calls, until it is resumed."""
     engine = context.runtime.engine
-    engine.capabilities.require("suspend", "suspend", request.id)
+    (await engine.carrier(request.id)).capabilities.require("suspend", "suspend", request.id)
     return await context.views.instance(await engine.suspend(request.id, context.origin, reason=request.reason))
 
 
@@ -315,7 +315,7 @@ async def suspend_instance(context: Context, request: SuspendInstance) -> Instan
 async def resume_instance(context: Context, request: ResumeInstance) -> InstanceView:
     """Go on, and the processes it calls; what fell due meanwhile fires now unless timers are shifted."""
     engine = context.runtime.engine
-    engine.capabilities.require("suspend", "resume", request.id)
+    (await engine.carrier(request.id)).capabilities.require("suspend", "resume", request.id)
     found = await engine.resume(request.id, context.origin, shift_timers=request.shift_timers)
     return await context.views.instance(found)
 
@@ -330,7 +330,7 @@ async def resume_instance(context: Context, request: ResumeInstance) -> Instance
 async def modify_instance(context: Context, request: ModifyInstance) -> InstanceView:
     """Move its tokens, set its flags and its data by hand, all in one commit."""
     engine, cancel, start = context.runtime.engine, request.cancel, request.start
-    engine.capabilities.require("modify", "modify", request.id)
+    (await engine.carrier(request.id)).capabilities.require("modify", "modify", request.id)
     aggregate = await context.runtime.instances.read(request.id, context.origin)
     change = {"start": start, "flags": request.flags, "data": request.data}
     await confirm_manual_change(context, aggregate, change, request.confirm, request.phrase)
@@ -354,7 +354,7 @@ async def move_instance(context: Context, request: MoveInstance) -> MovePlan:
 async def migrate_instance(context: Context, request: MigrateInstance) -> MigrationPlan:
     """Go on under another version; a dry run only says what would happen."""
     engine = context.runtime.engine
-    engine.capabilities.require("migrate", "migrate", request.id)
+    (await engine.carrier(request.id)).capabilities.require("migrate", "migrate", request.id)
     if context.is_narrow:
         process = request.process or (await context.perdure.instances.get(request.id)).process
         context.check_all("instance.migrate", await context.perdure.processes.verbs(process, request.version))
@@ -391,7 +391,7 @@ async def _check_graver(context: Context, request: MigrateInstance) -> None:
 async def migrate_instance_back(context: Context, request: MigrateBack) -> MigrationPlan:
     """Undo the last migration by the inverse of its mapping."""
     engine = context.runtime.engine
-    engine.capabilities.require("migrate", "migrate back", request.id)
+    (await engine.carrier(request.id)).capabilities.require("migrate", "migrate back", request.id)
     if context.is_narrow:
         plan = await engine.migrate_back(request.id, context.origin, reason=request.reason, dry_run=True)
         context.check_all("instance.migrate", await context.perdure.processes.verbs(plan.process, plan.version))
@@ -403,7 +403,7 @@ async def cancel_instance(context: Context, request: CancelInstance) -> Instance
     """Stop it. What it did stays done unless it is to be compensated."""
     engine, compensate = context.runtime.engine, request.compensate
     if compensate:
-        engine.capabilities.require("compensate", "cancel", request.id)
+        (await engine.carrier(request.id)).capabilities.require("compensate", "cancel", request.id)
     found = await engine.cancel(request.id, context.origin, reason=request.reason, compensate=compensate)
     if found.state.status in ENDED and found.state.status not in CANCELLED:
         fact = f"it is {found.state.status}"

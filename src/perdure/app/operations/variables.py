@@ -66,7 +66,8 @@ async def show_variables(context: Context, request: ShowVariables) -> VariablesV
 @operation("instance.modify", Route("PUT", "/instances/{id}/variables/{name}"), tag=TAG, scope=VERBS_OF_INSTANCE)
 async def set_variable(context: Context, request: SetVariable) -> VariableView:
     """Set a variable of a running instance, and the flag that follows it, in one commit."""
-    context.runtime.engine.capabilities.require("modify", "modify", request.id)
+    carrier = await context.runtime.engine.carrier(request.id)
+    carrier.capabilities.require("modify", "modify", request.id)
     aggregate = await context.runtime.instances.read(request.id, context.origin)
     change = {"variable": {request.name: request.value}}
     await confirm_manual_change(context, aggregate, change, request.confirm, request.phrase)

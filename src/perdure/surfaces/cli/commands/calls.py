@@ -69,13 +69,25 @@ async def call(
         view = await _at_rest(perdure, view)
         asked = await find_verb(perdure, verb, version)
         await show_call(settings, perdure, view)
-        if settings.json is False and view.waiting_for is not None and view.waiting_for.kind == "completion":
-            output.note(settings, f"Complete it with: perdure complete '{view.waiting_for.key}' --result '{{}}'")
+        if settings.json is False:
+            await _show_way_on(settings, perdure, view)
     if view.state in ("failed", "cancelled") or (view.waiting_for is not None and view.waiting_for.kind == "incident"):
         raise typer.Exit(FAILED)
     waits = wait or (asked is not None and asked.execution.wait == "block")
     if waits and not view.is_ended:
         raise typer.Exit(NOT_YET)
+
+
+async def _show_way_on(settings: Settings, perdure: Any, view: Any) -> None:
+    """How a call that waits is completed, or where in whose code one that failed did so."""
+    from perdure.errors import RejectedError
+
+    if view.waiting_for is not None and view.waiting_for.kind == "completion":
+        output.note(settings, f"Complete it with: perdure complete '{view.waiting_for.key}' --result '{{}}'")
+    elif view.state == "failed" or view.waiting_for is not None:
+        with contextlib.suppress(RejectedError):  # it left none, or operators alone may see it
+            found = await perdure.traceback(view.id)
+            output.note(settings, found.traceback.rstrip())
 
 
 async def _at_rest(perdure: Any, view: Any) -> Any:
