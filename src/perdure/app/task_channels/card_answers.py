@@ -13,8 +13,6 @@ from perdure.channels.task_channel_settings import KnownPerson
 from perdure.errors import RejectedError, SchemaViolationError
 
 CHANGED = "What this asks has changed since it was shown. Please look again, and add the label anew."
-STRANGER = "@{login} is nobody here: account {account} is not among the people of this channel."
-REFUSED = "@{login}: this could not be taken as an answer. {reason}"
 TRIES = 5
 """How often an answer is tried again when something changes meanwhile that the card does not show."""
 MAX_ID = 200
@@ -58,12 +56,12 @@ async def _answered(cards: TaskCards, said: Said, mark: Mark) -> CardReceipt:
             await cards.channel.reply(said.number, CHANGED)
             return CardReceipt("changed", mark.task, CHANGED)
         if person is None:
-            reason = STRANGER.format(login=said.login, account=said.account)
+            reason = f"@{said.login} is nobody here: account {said.account} is not among the people of this channel."
             break
         try:
             await _complete(cards, said, person, shown, comment)
         except (RejectedError, SchemaViolationError) as error:
-            reason = REFUSED.format(login=said.login, reason=error)
+            reason = f"@{said.login}: this could not be taken as an answer. {error}"
             after = await cards.shown(mark.task)
             if after is not None and after.view.seen == shown.view.seen:
                 break
