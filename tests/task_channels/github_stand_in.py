@@ -27,7 +27,7 @@ TOKEN = "a token of the stand-in"
 SECRET = "a secret of the webhook, sixteen bytes and more"
 ACCOUNTS = {"octo-ana": 101, "octo-bob": 102, "octo-boss": 103, "octo-mallory": 666, "perdure-app": 900}
 BOT = "perdure-app"
-WAIT_SECONDS = 20
+WAIT_SECONDS = 60
 
 
 def example(schema: dict[str, Any], root: dict[str, Any]) -> Any:

@@ -81,7 +81,7 @@ class Reviews:
 
     async def ended(self, id: str) -> dict[str, Any]:
         """The data of an instance that comes to its end."""
-        view = await self.perdure.instances.wait(id, until="end", timeout_seconds=20)
+        view = await self.perdure.instances.wait(id, until="end", timeout_seconds=60)
         assert view.state == "completed", view
         assert isinstance(view.data, dict)
         return view.data
