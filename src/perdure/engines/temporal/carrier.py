@@ -40,7 +40,7 @@ class TemporalCarrier:
         rows = DispatchRows(store, sources, name)
         self.rows: tuple[str, ...] = (rows.begins,)
         self._rows, self._workshop, self._store, self._sources = rows, workshop, store, sources
-        self.follower = JournalFollower(kernel, store, rows, name)
+        self.follower = JournalFollower(kernel, store, rows, parts.carriers, name)
         self.follower.on_known.append(self._begin_leased)
         self.commands = CarriedCommands(
             name, kernel, store, parts.definitions, rows, self.follower, self.client, parts.carriers,
