@@ -83,13 +83,12 @@ def test_the_first_page_runs_in_an_empty_environment(version: str, wheel: Path, 
     bin = environment(tmp_path / "env", python, wheel)
     first = tmp_path / "first"
     first.mkdir()
-    (first / "verbs.yaml").write_text(readme_block("yaml"), encoding="utf-8")
-    (first / "main.py").write_text(readme_block("python"), encoding="utf-8")
-    run(bin / "python", "main.py", folder=first)
+    (first / "clients.py").write_text(readme_block("python"), encoding="utf-8")
+    run(bin / "python", "clients.py", folder=first)
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     assert declared in run(bin / "perdure", "--version", folder=first)
     assert "kyc.request-document" in run(
-        bin / "perdure", "verbs", "list", "--store", "sqlite:///clients.db", "--definitions", "verbs.yaml", folder=first
+        bin / "perdure", "verbs", "list", "--store", "sqlite:///clients.db", "--definitions", "clients.py", folder=first
     )
 
 

@@ -49,5 +49,7 @@ def question_history(
             e.TaskActed(1, 1, at(70), "complete", "rita"), e.CompletionReceived(1, 1, at(70), "m-1"),
             e.QuestionAnswered(1, at(70), "rita", result), e.AttemptStarted(1, 2, at(70), 3),
         )),
+        ("RecordAttempt", (e.StepHeld(1, 2, at(71), "agent.open", "The circuit breaker is open.", at(75)),)),
+        ("FireTimer", (e.AttemptStarted(1, 3, at(75), 3),)),
         ("RecordAttempt", (e.StepCompleted(1, at(80), result),)),
     )  # fmt: skip

@@ -189,6 +189,7 @@ class Things:
             "text": "so far", "subject": "c-1", "target": "DONE", "status": "completed",
             "type": "form", "by": "01m7hk5wprf2yvfhhcs4kqadfv",
             "amendment": 1, "value": 1, "principal": "kim", "engine": "temporal", "roles": ["viewer"], "size": 1,
+            "agent": "agent:judge",
         }[name]  # fmt: skip
 
     def _model(self) -> str:

@@ -132,6 +132,8 @@ MATRIX: dict[str, str] = {
     "show_lifecycle": "lifecycle.read",
     "show_lifecycle_history": "lifecycle.read",
     "list_engines": "engine.list",
+    "list_agents": "agent.list",
+    "close_agent": "agent.close",
     "show_overview": "overview.read",
     "show_pack": "pack.read",
     "show_page": "",

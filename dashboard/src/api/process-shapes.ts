@@ -54,6 +54,18 @@ export interface ProcessView {
   consequence: Tier; reaches: string[]; engine: string;
   findings: Finding[]; verdict?: Proof | null;
 }
+export type Verdict = "goes_on" | "migrates" | "stays_pinned";
+export interface StandingView { element: string; name: string; kind: string; count: number; incident: string }
+export interface StateImpact {
+  version: number; instances: number; examples: string[]; standing: StandingView[]; flags: Flags; is_suspended: boolean; verdict: Verdict;
+  mapping: Record<string, string>; reason: string; element: string; code: string; steps: string[]; bound: string; goes_around: string[];
+}
+export interface ProcessImpact { process: string; version: number; is_deployed: boolean; verdict: Verdict; instances: number; states: StateImpact[] }
+export interface VerbImpact { verb: string; version: number; hash: string; steps: number; instances: number; verdict: Verdict; reason: string }
+export interface CarrierImpact { engine: string; build: string; current: string; instances: number; verdict: Verdict; reason: string }
+export interface DeploymentImpact {
+  verdict: Verdict; is_decided: boolean; processes: ProcessImpact[]; verbs: VerbImpact[]; carriers: CarrierImpact[]; bounds: string[];
+}
 export interface MappingView { source: string; target: string }
 export interface WorkView {
   element: string; name: string; type: string; policy: string; attempts: number; idempotency_key: string; is_default_key: boolean;

@@ -39,6 +39,7 @@ from perdure.app.outcomes.stream import outcome_events as read_outcomes
 from perdure.app.packs import PackOperations, pack_places
 from perdure.app.processes.processes import InstanceOperations, Processes, Views
 from perdure.app.processes.project_models import ProjectModels, default_places
+from perdure.app.project_functions import ProjectFunctions
 from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runbooks.runbooks import RunbookOperations
 from perdure.app.runbooks.view_builder import RunbookViews
@@ -124,6 +125,7 @@ class Perdure(CallDesk, MessageDesk):
         guards: Sequence[GuardKind | str] = (),
         packs: Sequence[str | Path] = (),
         workflows: Sequence[Any] = (),
+        functions: Sequence[Any] = (),
         handlers: Sequence[str] | Mapping[str, Any] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -168,12 +170,14 @@ class Perdure(CallDesk, MessageDesk):
         by process and by tenant, as `EngineSettings` of `perdure.engine` say.
         `channels` are the ways by which documents are asked for. The links that they carry lead to `public_url`, with
         tokens that the secret in `secret_file` signs: the one of the servers.
-        `workflows` are processes written in Python or YAML: themselves, files, or folders of files.
+        `workflows` are processes written in Python or YAML: themselves, files, or folders of files. `functions` are
+        verbs declared by `@durable` and `@sync`: functions, modules, Python files, or folders of them.
         """
         if hooks is not None:
             hooks.check()
         links = external_task_list(task_list)
-        catalogue = load_definitions(definitions, environment, documents)
+        declared = ProjectFunctions.load(functions if role != "reader" else ())
+        catalogue = declared.extend(load_definitions(definitions, environment, documents))
         tells = hooks is not None and bool(hooks.leaving)
         if tells:
             catalogue = with_delivery_verb(catalogue)
@@ -184,7 +188,7 @@ class Perdure(CallDesk, MessageDesk):
         catalogue = with_workflow_verb(catalogue, bool(guarded))
         brought = ProjectWorkflows.load(workflows if role != "reader" else ())
         catalogue = brought.extend(catalogue)
-        registry = brought.handlers(handlers, catalogue) if role != "reader" else HandlerRegistry()
+        registry = declared.bind(brought.handlers(handlers, catalogue) if role != "reader" else HandlerRegistry())
         time = sources or SystemSources()
         runtime = Runtime(
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
@@ -231,6 +235,7 @@ class Perdure(CallDesk, MessageDesk):
             "lifecycles": config.lifecycles if config.lifecycles is not None else lifecycle_places(config.definitions),
             "documents": config.documents, "guards": config.guards,
             "environment": config.environment, "packs": pack_places(config), "workflows": config.workflows,
+            "functions": config.functions,
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
             "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,

@@ -159,7 +159,8 @@ class Runtime:
         )  # fmt: skip
         self.desk = RecordDesk(self.store, catalogue)
         self.router = Router(
-            registry, self.desk.open, has_threads=not is_driven, now=sources.now, threads=self.store.agent_threads
+            registry, self.desk.open, has_threads=not is_driven, now=sources.now, threads=self.store.agent_threads,
+            breakers=self.store.agent_breakers,
         )  # fmt: skip
         self.router.register(RECORD, RecordReferences(self.desk), Bounds())
         self.conductor = CallExecutor(self.kernel, self.store, catalogue, self.router, self.lease, sources)

@@ -271,6 +271,8 @@ class Client(Blocking):
     traceback = called(AsyncClient.traceback)
     overview = called(AsyncClient.overview)
     engines = called(AsyncClient.engines)
+    agents = called(AsyncClient.agents)
+    close_agent = called(AsyncClient.close_agent)
     retry = called(AsyncClient.retry)
     resolve = called(AsyncClient.resolve)
     amend = called(AsyncClient.amend)

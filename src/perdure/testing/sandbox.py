@@ -15,6 +15,7 @@ from perdure.app.configuration.definitions import load_definitions, load_models,
 from perdure.app.configuration.project import Config
 from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
 from perdure.app.perdure import Perdure
+from perdure.app.project_functions import ProjectFunctions
 from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runtime import Runtime
 from perdure.app.task_results.verbs import WorkflowVerbs, with_workflow_verb
@@ -69,6 +70,7 @@ class Sandbox(Perdure):
             "lifecycles": config.lifecycles if config.lifecycles is not None else default_places(config.definitions),
             "calendars": config.calendars, "resolvers": config.resolvers, "task_list": config.task_list,
             "channels": _kept_here(config.channels), "workflows": config.workflows,
+            "functions": config.functions,
         }  # fmt: skip
         return cls.open(changes.pop("url", "sqlite://"), **{**settings, **changes})
 
@@ -84,6 +86,7 @@ class Sandbox(Perdure):
         lifecycles: Sequence[str | Path] | None = None,
         guards: Sequence[GuardKind | str] = (),
         workflows: Sequence[Any] = (),
+        functions: Sequence[Any] = (),
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -100,9 +103,9 @@ class Sandbox(Perdure):
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
             url, definitions=definitions, models=models, documents=documents, lifecycles=lifecycles, guards=guards,
-            workflows=workflows, handlers=handlers, environment=environment, tenant=tenant, principal=principal,
-            clock=clock or VirtualSources(seed), driver=driver, resolvers=resolvers, calendars=calendars, blobs=blobs,
-            task_list=task_list, channels=channels,
+            workflows=workflows, functions=functions, handlers=handlers, environment=environment, tenant=tenant,
+            principal=principal, clock=clock or VirtualSources(seed), driver=driver, resolvers=resolvers,
+            calendars=calendars, blobs=blobs, task_list=task_list, channels=channels,
         )  # fmt: skip
         try:
             yield sandbox
@@ -120,6 +123,7 @@ class Sandbox(Perdure):
         lifecycles: Sequence[str | Path] | None = None,
         guards: Sequence[GuardKind | str] = (),
         workflows: Sequence[Any] = (),
+        functions: Sequence[Any] = (),
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -135,13 +139,14 @@ class Sandbox(Perdure):
         channels: ChannelSettings | None = None,
     ) -> Sandbox:
         """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
-        catalogue = with_document_verbs(load_definitions(definitions, environment, documents))
+        declared = ProjectFunctions.load(functions)
+        catalogue = with_document_verbs(declared.extend(load_definitions(definitions, environment, documents)))
         table = project_guards(guards)
         guarded = load_project_lifecycles(definitions, lifecycles, table)
         catalogue = with_workflow_verb(catalogue, bool(guarded))
         brought = ProjectWorkflows.load(workflows)
         catalogue = brought.extend(catalogue)
-        registry = brought.handlers(handlers, catalogue)
+        registry = declared.bind(brought.handlers(handlers, catalogue))
         runtime = Runtime(
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True,
             checks=checks, blobs=str(blobs), guards=table, engine=engine,

@@ -77,6 +77,8 @@ class Failed(msgspec.Struct, frozen=True, gc=False):
     used: Used | None = None
     trace: str = ""
     """The traceback of an error that nobody meant to raise; for operators only."""
+    is_hold: bool = False
+    """It could not be tried: the work waits, `after_seconds` or until somebody lets it go on, and no attempt counts."""
 
 
 def classify(verb: Verb, error: Exception) -> Failed:

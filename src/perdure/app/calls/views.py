@@ -29,7 +29,9 @@ class ErrorView(msgspec.Struct, frozen=True):
 
 
 class WaitingFor(msgspec.Struct, frozen=True):
-    """What a parked call waits for: `kind` is completion, process, engine, escalation, gate, retry or incident."""
+    """What a parked call waits for: `kind` is completion, process, engine, escalation, gate, retry, incident,
+    task, or held: `code` and `text` say why nothing could be tried.
+    """
 
     kind: str
     key: str = ""
@@ -302,6 +304,9 @@ def waiting_view(id: Id, step: Step, carrier: CarrierView | None, number: int = 
         since, code = iso(step.links.ended_at), step.error.code if step.error is not None else ""
         text = f"Step '{step.links.name}' failed: {told}. Somebody has to say retry, skip or abort."
         return WaitingFor("task", step_id(id_text(id), number), step.verb, since, code=code, text=text)
+    if step.hold is not None and step.status in ("pending", "parked"):
+        hold, due = step.hold, iso(step.retry_at or None)
+        return WaitingFor("held", "", step.verb, iso(hold.at), due, code=hold.code, text=hold.text)
     if step.retry_at:
         return WaitingFor("retry", "", step.verb, None, iso(step.retry_at))
     return None

@@ -37,7 +37,7 @@ CONFIG_KEYS = frozenset(
         "store", "engine", "engines", "processes", "tenants",
         "definitions", "documents", "models", "lifecycles", "packs", "handlers", "guards",
         "environment", "retention", "seal", "server", "hooks", "telemetry", "secrets", "resolvers", "calendars",
-        "calendar", "blobs", "bus", "channels", "task_list", "workflows",
+        "calendar", "blobs", "bus", "channels", "task_list", "workflows", "functions",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
@@ -58,6 +58,7 @@ class Config(msgspec.Struct, frozen=True):
     documents: tuple[Path, ...] | None = None
     models: tuple[Path, ...] | None = None
     workflows: tuple[Path, ...] = ()
+    functions: tuple[Path, ...] = ()
     lifecycles: tuple[Path, ...] | None = None
     packs: tuple[Path, ...] | None = None
     handlers: tuple[str, ...] = ()
@@ -111,6 +112,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         documents=_places(fields, "documents", folder),
         models=_places(fields, "models", folder),
         workflows=_places(fields, "workflows", folder) or (),
+        functions=_places(fields, "functions", folder) or (),
         lifecycles=_places(fields, "lifecycles", folder),
         packs=_places(fields, "packs", folder),
         handlers=fields.texts("handlers"),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from perdure.app.deployments.process_versions import ProcessVersion
-from perdure.app.deployments.views import AwaitedView, StandingView
+from perdure.app.deployments.views import AwaitedEvent, StandingView
 from perdure.bpmn.conditions.tree import Scalar
 from perdure.bpmn.machine.state import CONTAINERS, Instance, Node
 from perdure.bpmn.proof.parked_states import Parked
@@ -77,12 +77,12 @@ def standing(state: Instance, definition: Definition) -> list[StandingView]:
     ]
 
 
-def awaited(state: Instance) -> list[AwaitedView]:
+def awaited(state: Instance) -> list[AwaitedEvent]:
     """Which events may happen, boundary events among them."""
     watches: Counter[tuple[str, str, str]] = Counter(
         (watch.event, watch.kind, watch.name) for watch in state.watches.values() if not watch.has_come
     )
-    return [AwaitedView(event, kind, name, count) for (event, kind, name), count in watches.items()]
+    return [AwaitedEvent(event, kind, name, count) for (event, kind, name), count in watches.items()]
 
 
 def _leaves(state: Instance) -> Sequence[Node]:

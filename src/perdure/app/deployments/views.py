@@ -31,7 +31,7 @@ class StandingView(msgspec.Struct, frozen=True):
     incident: str = ""
 
 
-class AwaitedView(msgspec.Struct, frozen=True):
+class AwaitedEvent(msgspec.Struct, frozen=True):
     """An event that may happen: a message, a signal, a timer or a condition."""
 
     event: str
@@ -49,7 +49,7 @@ class StateImpact(msgspec.Struct, frozen=True, kw_only=True):
     examples: list[str]
     """The ids of some of them."""
     standing: list[StandingView]
-    awaited: list[AwaitedView] = []
+    awaited: list[AwaitedEvent] = []
     flags: dict[str, Scalar] = {}
     """What they know of flags that a condition may still read."""
     is_suspended: bool = False

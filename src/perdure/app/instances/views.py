@@ -49,7 +49,7 @@ class TokenView(msgspec.Struct, frozen=True):
 
 
 class WaitView(msgspec.Struct, frozen=True):
-    """What an instance waits for: kind is message, signal, timer, condition, task, job or retry.
+    """What an instance waits for: kind is message, signal, timer, condition, task, job, retry or held.
 
     `name` is that of the message or signal.
     """
@@ -232,6 +232,8 @@ def _is_own(watch: Watch, node: Node) -> bool:
 def _node_wait(node: Node, definition: Definition) -> WaitView:
     job = node.job
     due = iso(job.retry_at) if job is not None and job.retry_at else None
+    if node.kind == "job" and job is not None and job.hold is not None and job.status == "pending":
+        return WaitView("held", node.element, job.hold.text.rstrip("."), "", due)
     return WaitView("retry" if due else node.kind, node.element, definition.name(node.element), "", due)
 
 

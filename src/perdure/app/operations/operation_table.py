@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from perdure.app.operations import (
+    agents,
     audits,
     calls,
     dead_letters,
@@ -49,6 +50,7 @@ TABLE: tuple[Row, ...] = tuple(
         runbooks,
         drafts,
         overview,
+        agents,
         engines,
         events,
         audits,

@@ -294,6 +294,8 @@ def wait_text(step: StepView) -> str:
             return f"the escalation {waiting.verb}"
         case "engine":
             return f"its engine, which cannot be reached ({step.name})"
+        case "held":
+            return waiting.text.rstrip(".")
         case "retry":
             return f"another attempt of {step.name}"
         case "process" if "waiting for " in waiting.text:

@@ -74,13 +74,21 @@ class JobAsks(msgspec.Struct, frozen=True, gc=False, tag=True):
     unless: Failure | None = None
 
 
+class JobHolds(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Nothing could be tried: the job waits so long, or until somebody lets it go on, and no attempt counts."""
+
+    code: str
+    text: str
+    after_seconds: float | None = None
+
+
 class RecordJob(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """What became of one attempt."""
 
     node: int
     attempt: int
     job_worker: int
-    outcome: JobDone | JobFault | JobAsks
+    outcome: JobDone | JobFault | JobAsks | JobHolds
     worker: int = 0
     used: Used | None = None
     """What its agent used, or whatever else asked models."""

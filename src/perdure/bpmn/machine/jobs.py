@@ -81,8 +81,17 @@ def record(game: TokenGame, command: c.RecordJob, chance: float) -> str:
     if isinstance(outcome, c.JobAsks):
         _ask(game, node, job, outcome, chance)
         return "applied"
+    if isinstance(outcome, c.JobHolds):
+        hold(game, node, job, outcome.code, outcome.text, outcome.after_seconds)
+        return "applied"
     fail(game, node, job, outcome.failure, outcome.after_seconds, chance, outcome.trace)
     return "applied"
+
+
+def hold(game: TokenGame, node: Node, job: Job, code: str, text: str, after_seconds: float | None) -> None:
+    """A job that could not be tried waits, and no attempt counts."""
+    again = max(1, game.now + int(after_seconds * SECOND)) if after_seconds is not None else 0
+    game.emit(e.JobHeld(node.number, job.attempt, game.now, code, text, again))
 
 
 def _ask(game: TokenGame, node: Node, job: Job, asked: c.JobAsks, chance: float) -> None:

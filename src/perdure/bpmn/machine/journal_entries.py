@@ -506,6 +506,17 @@ class JobAnswered(Compact, frozen=True, tag=54):
     answer: bytes
 
 
+class JobHeld(Compact, frozen=True, tag=55):
+    """Nothing could be tried: the job waits until then, or until somebody lets it go on. The attempt does not count."""
+
+    number: int
+    attempt: int
+    at: int
+    code: str
+    text: str
+    retry_at: int = 0
+
+
 class ConsequenceAgreed(Compact, frozen=True, tag=48):
     """Somebody agreed that the instance reaches something graver than its start was agreed to for."""
 
@@ -521,6 +532,6 @@ Entry = (
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
     | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | TaskAnswered | TaskReopened
-    | AgentUsed | JobRebound | Rerouted | JobAsked | JobAnswered
+    | AgentUsed | JobRebound | Rerouted | JobAsked | JobAnswered | JobHeld
     | OverrideProposed | OverrideAgreed | ConsequenceAgreed | CorrelationFailed | CarrierChanged
 )  # fmt: skip

@@ -72,6 +72,14 @@ class Failure(Compact, frozen=True):
     message: str
 
 
+class Hold(Compact, frozen=True):
+    """Why work that could run does not: a stable code, and words."""
+
+    code: str
+    text: str
+    at: int
+
+
 class Job(Compact, frozen=True):
     """A service task waiting for, or leased to, a worker, and the frame of its latest execution.
 
@@ -108,6 +116,8 @@ class Job(Compact, frozen=True):
     """What was answered to that, by its hash; empty while nobody has."""
     questions: int = 0
     """How many its agent has asked."""
+    hold: Hold | None = None
+    """Why it was held last."""
 
     @property
     def is_asking(self) -> bool:

@@ -101,6 +101,9 @@ def _job(entries: Sequence[Any], keys: Keys, variables: dict[str, Any]) -> tuple
                 return (_error(keys, entry.code, _failed(entries)),)
             case e.IncidentRaised():
                 return (_failure(keys, 0, entry.text),)
+            case e.JobHeld() if entry.retry_at:
+                pause = max(0, (entry.retry_at - entry.at) // 1000)
+                return (_failure(keys, max(1, keys.retries), entry.text, pause),)
             case e.JobFailed() if entry.retry_at:
                 pause = max(0, (entry.retry_at - entry.at) // 1000)
                 return (_failure(keys, max(1, keys.retries), entry.failure.message, pause),)

@@ -195,6 +195,8 @@ class CallExecutor:
         step: int = 1,
     ) -> c.AttemptOutcome:  # fmt: skip
         if isinstance(made, Failed):
+            if made.is_hold:
+                return c.Hold(made.code, made.message, made.after_seconds)
             failure, trace = Failure(made.kind, made.code, made.message), traceback_payload(made)
             brought.payloads.extend(trace)
             return c.Fail(failure, verb.execution.retry, made.after_seconds, trace[0][0] if trace else b"")

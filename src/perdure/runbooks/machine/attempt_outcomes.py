@@ -45,6 +45,9 @@ def outcome_entries(
         return _proposed(step, outcome, waits + 1, now)
     if type(outcome) is c.Ask:
         return _asked(step, attempt, outcome, waits + 1, askers, now)
+    if type(outcome) is c.Hold:
+        again = now + int(outcome.after_seconds * SECOND) if outcome.after_seconds is not None else 0
+        return (e.StepHeld(step, attempt, now, outcome.code, outcome.text, again),)
     assert type(outcome) is c.Fail
     if nature_of(outcome.failure.kind) == "contract" and not is_handed_on:
         return _stuck(step, attempt, outcome, now)

@@ -69,7 +69,15 @@ class Ask(msgspec.Struct, frozen=True):
     task: TaskContract
 
 
-AttemptOutcome = Done | Park | Fail | Propose | Ask
+class Hold(msgspec.Struct, frozen=True):
+    """Nothing could be tried: the step waits so long, or until somebody lets it go on, and no attempt counts."""
+
+    code: str
+    text: str
+    after_seconds: float | None = None
+
+
+AttemptOutcome = Done | Park | Fail | Propose | Ask | Hold
 
 
 class Chosen(msgspec.Struct, frozen=True):

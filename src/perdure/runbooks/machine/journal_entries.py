@@ -496,6 +496,17 @@ class QuestionAnswered(Compact, frozen=True, tag=64):
     answer: bytes
 
 
+class StepHeld(Compact, frozen=True, tag=65):
+    """Nothing could be tried: the step waits until then, or until somebody lets it go on: no attempt is counted."""
+
+    step: int
+    attempt: int
+    at: int
+    code: str
+    text: str
+    retry_at: int = 0
+
+
 class OverrideProposed(Compact, frozen=True, tag=70):
     """Somebody asks for an act that goes around tasks. `covered` are those of them that they could have answered."""
 
@@ -570,7 +581,7 @@ class CorrelationFailed(Compact, frozen=True, tag=73):
 
 Entry = (
     CorrelationFailed | OverrideProposed | OverrideAgreed | GateReopened | TaskAnswered | TaskReopened |
-    AgentUsed | ProposalMade | ProposalAnswered | QuestionAsked | QuestionAnswered |
+    AgentUsed | ProposalMade | ProposalAnswered | QuestionAsked | QuestionAnswered | StepHeld |
     TaskOpened | TaskActed | TaskChased |
     CallStarted | AttemptStarted | AttemptFailed | AttemptDiscarded | StepCompleted | StepFailed | StepParked
     | CompletionReceived | CompletionIgnored | TimedOut | Escalated | IncidentRaised | IncidentResolved

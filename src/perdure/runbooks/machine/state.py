@@ -99,6 +99,14 @@ class Frame(Compact, frozen=True):
     interruptions: int = 0
 
 
+class Hold(Compact, frozen=True):
+    """Why work that could run does not: a stable code, and words."""
+
+    code: str
+    text: str
+    at: int
+
+
 class Token(Compact, frozen=True):
     """Something waiting. An empty key stands for the step's own id."""
 
@@ -231,12 +239,15 @@ class Step(Compact, frozen=True):
     answer: bytes = b""
     """What was answered to that, by its hash; empty while nobody has."""
     uncounted: int = 0
-    """Attempts that are none for the retry policy: they ended in a question."""
+    """Attempts that are none for the retry policy: they ended in a question, or were held."""
+    hold: Hold | None = None
+    """Why it was held last."""
 
     @property
     def is_asking(self) -> bool:
         """Whether a person is asked something that its agent goes on with."""
-        return bool(self.question) and not self.answer and self.status == "parked"
+        is_waiting = any(token.status == WAITING for token in self.tokens)
+        return bool(self.question) and not self.answer and self.status == "parked" and is_waiting
 
 
 class Fragment(Compact, frozen=True):

@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from perdure.agent_usage import Spent
-from perdure.bpmn.machine.commands import JobAsks, JobDone, JobFault, RaiseIncident, RecordJob
+from perdure.bpmn.machine.commands import JobAsks, JobDone, JobFault, JobHolds, RaiseIncident, RecordJob
 from perdure.bpmn.machine.result_paths import iteration_of, place_of
 from perdure.bpmn.machine.state import ROOT, Failure, Flags, Instance, Job, Node, Place
 from perdure.engines.embedded.instances.instances import Instances
@@ -315,9 +315,11 @@ class Attempt(msgspec.Struct, eq=False):
         made, job, number, instances = self.made, self.job, self.node.number, self.shop.instances
         state: Instance = aggregate.state
         node = state.nodes.get(number)
-        outcome: JobDone | JobFault | JobAsks
+        outcome: JobDone | JobFault | JobAsks | JobHolds
         if type(made) is Produced and (made.question is not None or made.doubt):
             outcome, brought = self._asking(made)
+        elif type(made) is Failed and made.is_hold:
+            outcome, brought = JobHolds(made.code, made.message, made.after_seconds), Attachments()
         elif type(made) is not Produced:
             kept = traceback_payload(made) if type(made) is Failed else []
             outcome, brought = JobFault(*_fault(made), kept[0][0] if kept else b""), Attachments(kept)
