@@ -9,7 +9,16 @@ from typing import Any
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.model import Model
-from perdure.engine import Capabilities, Deployment, EngineSettings, EngineStatus, JobStream, Judged, NamedEngine
+from perdure.engine import (
+    Capabilities,
+    Deployment,
+    EngineSettings,
+    EngineStatus,
+    HostBuilds,
+    JobStream,
+    Judged,
+    NamedEngine,
+)
 from perdure.engines.carrier import Carrier
 from perdure.engines.command_router import CommandRouter
 from perdure.engines.embedded.engine import HERE, EmbeddedEngine
@@ -79,6 +88,15 @@ class RoutedEngine(EmbeddedEngine):
         """Its page in the interface of its engine, where settings tell the address of one."""
         outside = self.outside.get(await self.carriers.of(aggregate.id))
         return await outside.link(aggregate) if outside is not None and outside.named.ui else ""
+
+    async def host_builds(self, instances: Sequence[Aggregate]) -> HostBuilds:
+        """Asked of every engine that hosts some of them with code of ours."""
+        hosted: dict[str, list[Aggregate]] = {}
+        for each in instances:
+            hosted.setdefault(await self.carriers.of(each.id), []).append(each)
+        found = [await self.outside[name].host_builds(each) for name, each in hosted.items() if name in self.outside]
+        builds = tuple(build for each in found for build in each.builds)
+        return HostBuilds(builds, tuple(told for each in found for told in each.unknown))
 
     async def status(self, name: str = "") -> EngineStatus:
         """Asked of the engine, within seconds."""
