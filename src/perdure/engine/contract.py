@@ -236,6 +236,10 @@ class Engine(Protocol):
         """Deliver a dead letter again, perhaps under a corrected key, or to one of several that wait for it."""
         ...
 
+    async def note_on_task(self, instance: InstanceName, origin: Origin, node: int, data: Data) -> Aggregate:
+        """Keep in the data where an open task is shown outside."""
+        ...
+
     def complete_task(
         self,
         instance: InstanceName,

@@ -51,6 +51,7 @@ class RoutedEngine(EmbeddedEngine):
         self._settings = settings
         self.outside: dict[str, Carrier] = {name: carrier(name, self) for name in settings.engines}
         _check_places(self.outside)
+        _check_tenants(self.outside, settings)
         self._router = CommandRouter(conductor.kernel, store, self.carriers, self.outside, settings)
         reader.carry(self._router)
         recovery = RoutedRecovery(self.instances, self.workshop, self.changes, self.carriers, self.outside)
@@ -167,3 +168,12 @@ def _check_places(outside: Mapping[str, Carrier]) -> None:
             if (other := held.setdefault(place, name)) != name:
                 fact = f"it is at {place}, and so is '{other}'"
                 raise EngineSettingError("open", "engine", name, fact, "Give one place one name.")
+
+
+def _check_tenants(outside: Mapping[str, Carrier], settings: EngineSettings) -> None:
+    """Refuse to give a tenant to an engine that carries another one alone."""
+    for tenant, own in settings.tenants.items():
+        for name in dict.fromkeys((own.engine, *own.processes.values())):
+            if name in outside and (fact := outside[name].tenant_fault(tenant)):
+                hint = "Say which tenant it carries in its url: `?tenant=NAME`."
+                raise EngineSettingError("open", "engine", name, fact, hint)

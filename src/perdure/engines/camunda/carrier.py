@@ -78,6 +78,11 @@ class CamundaCarrier:
         except (EngineUnavailableError, EngineSettingError) as error:
             return EngineStatus(url=self.address.text, is_reachable=False, reason=error.fact)
 
+    def tenant_fault(self, tenant: str) -> str:
+        """Names and keys of messages are one space there: a cluster is one tenant's."""
+        ours = self.address.tenant
+        return "" if tenant == ours else f"it carries tenant '{ours}' only; '{tenant}' needs a cluster of its own"
+
     async def open(self) -> None:
         """Check the cluster and begin; one that cannot be reached keeps nobody from opening."""
         await mark_store(self._store, CAMUNDA_MARK, self._sources)

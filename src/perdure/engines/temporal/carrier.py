@@ -42,7 +42,7 @@ class TemporalCarrier:
         rows = DispatchRows(store, sources, name)
         self.rows: tuple[str, ...] = (rows.begins,)
         self._rows, self._workshop, self._store, self._sources = rows, workshop, store, sources
-        self.follower = JournalFollower(kernel, store, rows, name)
+        self.follower = JournalFollower(kernel, store, rows, parts.carriers, name)
         self.follower.on_known.append(self._begin_leased)
         self.commands = CarriedCommands(
             name, kernel, store, parts.definitions, rows, self.follower, self.client, parts.carriers,
@@ -57,6 +57,10 @@ class TemporalCarrier:
         for entry in entries:
             if isinstance(entry, JobStarted):
                 self._workshop.begin(aggregate, entry)
+
+    def tenant_fault(self, tenant: str) -> str:
+        """It carries every tenant."""
+        return ""
 
     async def open(self) -> None:
         """Begin to work for the namespace, once its server answers."""
