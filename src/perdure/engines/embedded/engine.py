@@ -80,6 +80,7 @@ class EmbeddedEngine:
         self.deploy, self.judge, self.enter = definitions.deploy, definitions.judge, definitions.enter
         self.retire, self.deprecate = definitions.retire, definitions.deprecate
         self.cancel, self.suspend, self.resume = changes.cancel, changes.suspend, changes.resume
+        self.set_budget = changes.set_budget
         self.modify, self.erase = changes.modify, changes.erase
         self.migrate, self.migrate_back = changes.migrate, changes.migrate_back
         self.publish, self.correlate = messages.publish, messages.correlate
