@@ -15,6 +15,7 @@ MATRIX: dict[str, str] = {
     "cancel_lifecycle": "lifecycle.cancel",
     "cancel_runbook": "runbook.cancel",
     "cancel_step": "runbook.cancel",
+    "check_deployment_impact": "deployment.check",
     "check_process": "process.check",
     "claim_task": "task.claim",
     "collect_blobs": "document.collect",

@@ -48,7 +48,7 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
         lifecycle.transit task.accept task.claim task.complete task.delegate task.unclaim
     """),
     (_roles("author"), """
-        lifecycle.deploy lifecycle.retire process.check process.deploy process.deprecate process.retire
+        deployment.check lifecycle.deploy lifecycle.retire process.check process.deploy process.deprecate process.retire
     """),
     (_roles(), """
         call.erase document.collect document.erase instance.erase key.create key.list key.revoke lifecycle.erase

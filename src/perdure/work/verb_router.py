@@ -15,6 +15,7 @@ and hashed before anyone sees it.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, suppress
@@ -48,6 +49,10 @@ from perdure.work.event_loop import call_in_loop
 from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify
 from perdure.work.fair_slots import FairSlots
 from perdure.work.secrets import Secrets, VerbSecrets, blotted, holds
+
+log = logging.getLogger("perdure.handlers")
+"""Where tracebacks of handlers go: to whoever set up logging, as a worker does, and else nowhere."""
+log.addHandler(logging.NullHandler())
 
 MAX_THREADS = 64
 """Handlers in threads at once; one tenant alone has half of them."""
@@ -242,6 +247,14 @@ class Router:
             await self._count(verb, bound, call, made)
         if call._secrets:
             made = _without_secrets(made, verb, call._secrets)
+        if isinstance(made, Failed) and made.trace:
+            log.error(
+                "the handler of '%s' failed in call %s, attempt %d\n%s",
+                verb.name,
+                call.call_id,
+                call.attempt,
+                made.trace,
+            )
         return made if call._meter is None else self._with_use(made, verb, bound, call._meter, began)
 
     async def _held(self, verb: Verb, bound: Bound, call: Call) -> Failed | None:

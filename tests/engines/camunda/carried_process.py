@@ -67,8 +67,7 @@ class Carried(shared.Carried):
 
     async def key(self, instance: str) -> str:
         """The process instance in Camunda."""
-        engine: Any = self._engine
-        return str(await engine.commands.keys.key_of(parse_id(instance)))
+        return str(await self._carrier.commands.keys.key_of(parse_id(instance)))
 
     async def incidents(self, instance: str, at_least: int = 1) -> list[tuple[int, str, str]]:
         for _ in range(2_000):
@@ -115,9 +114,8 @@ class Carried(shared.Carried):
         return job, await self._key(f"incident/{instance}/{token}/{node.incident.opened_at}")
 
     async def _key(self, name: str) -> str:
-        engine: Any = self._engine
         for _ in range(2_000):
-            if found := await engine.commands.keys.read(name):
+            if found := await self._carrier.commands.keys.read(name):
                 return str(found)
             await asyncio.sleep(0.02)
         raise AssertionError(f"Camunda did not tell the key of {name}")
@@ -139,9 +137,8 @@ class Carried(shared.Carried):
 
     async def deliveries(self, instance: str) -> int:
         """Every job that this process took is brought to its worker once more."""
-        engine: Any = self._engine
         for job in list(TAKEN):
-            await engine.worker.tried(job)
+            await self._carrier.worker.tried(job)
         return len(TAKEN)
 
 
@@ -149,15 +146,16 @@ TAKEN: list[Any] = []
 
 
 def noted(engine: Any) -> None:
-    if not hasattr(engine, "worker"):
+    if not hasattr(engine, "outside"):
         return
-    take = engine.worker.take
+    (carrier,) = engine.outside.values()
+    take = carrier.worker.take
 
     async def noting(job: Any) -> None:
         TAKEN.append(job)
         await take(job)
 
-    engine.worker.take = noting
+    carrier.worker.take = noting
 
 
 def handlers(folder: Path) -> dict[str, Any]:

@@ -115,6 +115,8 @@ class CarrierView(msgspec.Struct, frozen=True):
     """The engine that has not answered its dispatch; None once it has begun."""
     task_link: str = ""
     """Its oldest open human task in the external task list; empty where there is no task or no list."""
+    engine_link: str = ""
+    """The address of the instance in the web interface of its engine; empty where settings name none."""
 
 
 class CallView(msgspec.Struct, frozen=True):

@@ -53,9 +53,17 @@ INSTANCE_TOLD = "instance_told"
 RAISED, RESOLVED = "incident", "resolved"
 
 
+MOVED = "it was moved, and the engine "
+
+
 def elsewhere(carrier: str) -> str:
     """The fact by which a machine refuses what another engine carries."""
-    return f"it was moved, and the engine '{carrier}' carries it"
+    return f"{MOVED}'{carrier}' carries it"
+
+
+def is_elsewhere(fact: str) -> bool:
+    """Whether a machine refused because another engine carries the instance."""
+    return fact.startswith(MOVED)
 
 
 _STATE = msgspec.msgpack.Decoder(Instance)

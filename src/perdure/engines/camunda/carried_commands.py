@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
 from typing import Any
 
 import msgspec
@@ -23,21 +22,19 @@ from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.jobs import UNCAUGHT
 from perdure.bpmn.machine.state import ENDED, Failure, Instance
 from perdure.engines.camunda.definition_deployment import DefinitionDeployment
-from perdure.engines.camunda.dispatch_rows import CARRIER, DispatchRows, Staged, name_of, source_of
+from perdure.engines.camunda.dispatch_rows import DispatchRows, Staged
 from perdure.engines.camunda.engine_requests import first_variables
 from perdure.engines.camunda.exported_records import Fact
 from perdure.engines.camunda.instance_turns import LOOK, RACE_SECONDS, InstanceTurns
-from perdure.engines.camunda.key_rows import PREFIX, KeyRows, row_of
+from perdure.engines.camunda.key_rows import KeyRows
 from perdure.engines.camunda.request_preparation import RequestPreparation
 from perdure.engines.camunda.rest_client import Gone, Refused, RestClient, WrongState
 from perdure.engines.camunda.wire import Request, instance_key, number
 from perdure.engines.decided_elsewhere import changed_record, rebased, without_rows
-from perdure.engines.embedded.foreign_instances import tell_outcome
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.instance_carrier import InstanceCarriers
-from perdure.errors import EngineUnavailableError, InvariantBroken, RejectedError, Rejection
+from perdure.errors import DefinitionError, EngineUnavailableError, InvariantBroken, RejectedError, Rejection
 from perdure.journal import NO_ROWS, Decision, Origin, SourcePosition, Written, genesis
-from perdure.kernel.decider import Settled
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Preparation, Prepared
 from perdure.kernel.ports import Attachments, Conflict
 from perdure.processes.instance_reader import InstanceReader
@@ -48,7 +45,6 @@ from perdure.work.process_lease import Lease
 MAX_LOOKS = 64
 MAX_REBASED = 64
 MAX_PAUSE = 10 * SECOND
-STOP_SECONDS = 5.0
 EXPLAINED_SECONDS = 2.0
 """How long a fact may be on its way that says why something which was sent before is not there any more."""
 LOCAL = (
@@ -64,12 +60,12 @@ class Moved(Exception):
 
 
 class CarriedCommands:
-    """The way of commands to instances; those that Camunda does not carry go to the kernel."""
+    """The way of commands to the instances of one engine."""
 
     def __init__(
         self, reader: InstanceReader, store: EngineStore, rows: DispatchRows, keys: KeyRows,
-        deployment: DefinitionDeployment, client: RestClient, lease: Lease, sources: Sources,
-        waits: Sources,
+        deployment: DefinitionDeployment, client: RestClient, carriers: InstanceCarriers, lease: Lease,
+        sources: Sources, waits: Sources,
     ) -> None:  # fmt: skip
         kernel: Kernel = reader.kernel
         self._kernel = kernel
@@ -82,10 +78,9 @@ class CarriedCommands:
         self._lease = lease
         self._sources = sources
         self._waits = waits
-        self._carriers = InstanceCarriers(kernel, store)
+        self._carriers = carriers
         self._turns = InstanceTurns(waits)
         self._requests = RequestPreparation(reader, keys, deployment, self._turns, waits)
-        self._tasks: set[asyncio.Task[None]] = set()
         machine = kernel.machine(INSTANCE)
         assert isinstance(machine, InstanceMachine)
         self._machine = machine
@@ -98,47 +93,12 @@ class CarriedCommands:
         async with self.turn(id):
             return await self._start(id, origin, prepared)
 
-    def begin(self, kind: str, id: Id, origin: Origin, prepared: Prepared, told: Settled) -> None:
-        self._spawn(self.start(kind, id, origin, prepared), told)
-
     async def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
-        if not await self.is_carried(id):
-            return await self._kernel.ask(kind, id, origin, prepare)
         async with self.turn(id):
             return await self._ask(id, origin, prepare)
 
-    def put(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared, told: Settled) -> None:
-        self._spawn(self.ask(kind, id, origin, prepare), told)
-
     def turn(self, id: Id) -> asyncio.Lock:
         return self._turns.of(id)
-
-    def _spawn(self, asked: Coroutine[Any, Any, Answer], told: Settled) -> None:
-        task = asyncio.create_task(tell_outcome(asked, told))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def drain(self) -> None:
-        """Wait until nothing that was put is under way."""
-        while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def stop(self) -> None:
-        """The same, a bounded time; dispatches that are left are sent again by whoever opens the store next."""
-        if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
-            for each in late:
-                each.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
-
-    async def is_carried(self, id: Id) -> bool:
-        """Whether Camunda carries an instance; one of another engine outside is refused."""
-        carrier = await self._carriers.of(id)
-        if carrier in ("", CARRIER):
-            return bool(carrier)
-        fact = f"the engine '{carrier}' carries it, and this process was opened with another"
-        hint = "Open the store with the engine that it was started with."
-        raise RejectedError(Rejection("wrong_state", "ask", "instance", id_text(id), fact, hint))
 
     # --- starting ------------------------------------------------------------------------------------------------
 
@@ -147,6 +107,7 @@ class CarriedCommands:
         if await self._store.load(id) is not None:
             return _begun(id)
         self._check_tenant(command, origin)
+        await self._check_portable(command, origin)
         decision = self._machine.play(id, None, command, origin, self._sources.now(), 0.5)
         if isinstance(decision, Rejection):
             raise RejectedError(decision)
@@ -157,7 +118,7 @@ class CarriedCommands:
         staged = Staged(id, 1, origin, command, brought, (request,), self._lease.number)
         if await self._rows.write(staged, payload.hash):
             return await self._send_start(staged)
-        known = await self._rows.read(origin.tenant, name_of(id, 1))
+        known = await self._rows.read(origin.tenant, self._rows.name(id, 1))
         if known is not None:
             await self._send_start(known)
         return _begun(id)
@@ -168,6 +129,15 @@ class CarriedCommands:
             fact = f"the engine carries tenant '{ours}' only, and this is '{origin.tenant}'"
             hint = "Names and keys of messages are one space in Camunda: give each tenant a cluster of its own."
             raise RejectedError(Rejection("blocked", "start", "process", command.process, fact, hint))
+
+    async def _check_portable(self, command: c.StartInstance, origin: Origin) -> None:
+        """Refuse what Camunda cannot carry: it may have been deployed when another engine was chosen for it."""
+        try:
+            await self._deployment.check(command.process, command.definition, origin.tenant)
+        except DefinitionError as error:
+            fact = f"its engine '{self.keys.engine}' cannot carry it: {error.problems[0].reason}"
+            hint = "Choose another engine for the process, or change it."
+            raise RejectedError(Rejection("blocked", "start", "process", command.process, fact, hint)) from error
 
     async def _send_start(self, staged: Staged) -> Answer:
         """Begin the process instance, bind it to ours, and append: whoever is bound first counts, others are twins."""
@@ -185,10 +155,10 @@ class CarriedCommands:
         if await self._store.load(id) is not None:
             await self._rows.drop(staged.origin.tenant, id, 1)
             return _begun(id)
-        staged.brought.dispatched = (staged.origin.tenant, name_of(id, 1))
+        staged.brought.dispatched = (staged.origin.tenant, self._rows.name(id, 1))
         answer = await self._append_first(id, staged.origin, command, staged.brought)
         if answer.conflict is None:
-            self._carriers.remember(id, CARRIER)
+            self._carriers.remember(id, self.keys.engine)
             self._rows.done(id, 1)
         return answer
 
@@ -209,7 +179,7 @@ class CarriedCommands:
 
     async def _append_first(self, id: Id, origin: Origin, command: Any, brought: Attachments) -> Answer:
         empty = Aggregate(id, origin.tenant, INSTANCE, 0, None, genesis(origin.tenant, INSTANCE, id), NO_ROWS)
-        made = self._sourced(empty, origin, command, brought, source_of(1), 0)
+        made = self._sourced(empty, origin, command, brought, self._rows.source(1), 0)
         assert isinstance(made, Prepared)
         return await self._kernel.start(INSTANCE, id, origin, made)
 
@@ -275,10 +245,10 @@ class CarriedCommands:
     async def _is_our_turn(self, id: Id, origin: Origin) -> bool:
         """Whether no dispatch of the instance is open; one that a process left behind is sent first."""
         next_number = await self._rows.next_number(id, origin.tenant)
-        staged = await self._rows.read(origin.tenant, name_of(id, next_number))
+        staged = await self._rows.read(origin.tenant, self._rows.name(id, next_number))
         if staged is None:
             return True
-        if name_of(id, next_number) in self.under_way or await self._is_elsewhere(staged):
+        if self._rows.name(id, next_number) in self.under_way or await self._is_elsewhere(staged):
             await self._has_moved(await self._kernel.read(id, origin), LOOK)
         else:
             await self._resent(staged)
@@ -297,7 +267,7 @@ class CarriedCommands:
 
     async def _sent(self, staged: Staged, current: Aggregate, *, is_again: bool = False) -> Answer | None:
         """Send a dispatch and append its decision; None when Camunda has nothing to do it to any more."""
-        id, origin, name = Id(staged.instance), staged.origin, name_of(Id(staged.instance), staged.number)
+        id, origin, name = Id(staged.instance), staged.origin, self._rows.name(Id(staged.instance), staged.number)
         self.under_way.add(name)
         try:
             for at, request in enumerate(staged.requests):
@@ -321,13 +291,13 @@ class CarriedCommands:
 
     async def _append_dispatch(self, staged: Staged) -> Answer:
         """Append the decision of a dispatch unless another process did: its row is settled in the same commit."""
-        id, origin, name = Id(staged.instance), staged.origin, name_of(Id(staged.instance), staged.number)
+        id, origin, name = Id(staged.instance), staged.origin, self._rows.name(Id(staged.instance), staged.number)
         while True:
             current = await self._kernel.read(id, origin)
             if not await self._rows.is_open(origin.tenant, name):
                 return Answer(await self._kernel.read(id, origin), "applied")
             try:
-                source = source_of(staged.number)
+                source = self._rows.source(staged.number)
                 return await self.append(id, origin, staged.command, staged.brought, source, at_version=current.version)
             except Moved:
                 continue
@@ -431,19 +401,19 @@ class CarriedCommands:
 
     async def fact(self, id: Id, origin: Origin, command: Any, fact: Fact) -> Answer:
         """Append what a fact from Camunda's log leads to, once; the caller has the turn."""
-        row = row_of(f"fact/{fact.name}", id_text(id), self._sources.now())
+        row = self.keys.row(f"fact/{fact.name}", id_text(id), self._sources.now())
         brought = Attachments(inbox=row._replace(tenant=origin.tenant))
-        source = SourcePosition(CARRIER, fact.partition, fact.position)
+        source = SourcePosition(self.keys.engine, fact.partition, fact.position)
         return await self.append(id, origin, command, brought, source, fact.at * 1000)
 
     async def is_told(self, fact: Fact, tenant: str) -> bool:
         """Whether a fact was appended before."""
-        return await self._store.message(tenant, f"{PREFIX}fact/{fact.name}") is not None
+        return await self._store.message(tenant, self.keys.name(f"fact/{fact.name}")) is not None
 
     async def has_open(self, id: Id, origin: Origin) -> bool:
         """Whether a dispatch of an instance is open: asked of Camunda, and not appended yet."""
         number = await self._rows.next_number(id, origin.tenant)
-        return await self._rows.is_open(origin.tenant, name_of(id, number))
+        return await self._rows.is_open(origin.tenant, self._rows.name(id, number))
 
     async def resolved_there(self, id: Id, origin: Origin, node: int) -> None:
         """An incident that is open here was resolved in Camunda: its job has come again. One that was resolved from
@@ -458,7 +428,7 @@ class CarriedCommands:
 
     async def is_over(self, id: Id, origin: Origin) -> bool:
         """Whether nothing comes any more of a start that was given up; what began meanwhile is cancelled there."""
-        name = name_of(id, 1)
+        name = self._rows.name(id, 1)
         if not await self._rows.is_open(origin.tenant, name):
             return True
         async with self.turn(id):
@@ -469,7 +439,7 @@ class CarriedCommands:
 
     async def is_given_up(self, id: Id, origin: Origin) -> bool:
         """Whether an instance was never begun here, and will not be: its step gave up before Camunda answered."""
-        if await self._store.load(id) is not None or await self._rows.is_open(origin.tenant, name_of(id, 1)):
+        if await self._store.load(id) is not None or await self._rows.is_open(origin.tenant, self._rows.name(id, 1)):
             return False
         return await self._store.load(id) is None
 
@@ -505,7 +475,7 @@ class CarriedCommands:
             await self._sent(staged, current, is_again=True)
         except RejectedError as error:
             log.warning("A dispatch that was left behind led to nothing: %s", error)
-            if await self._rows.is_open(staged.origin.tenant, name_of(id, staged.number)):
+            if await self._rows.is_open(staged.origin.tenant, self._rows.name(id, staged.number)):
                 await self._rows.drop(staged.origin.tenant, id, staged.number)
 
 

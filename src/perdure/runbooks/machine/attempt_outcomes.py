@@ -26,8 +26,12 @@ def outcome_entries(
     waits: int = 0,
     *,
     askers: tuple[str, ...],
+    is_handed_on: bool = False,
 ) -> tuple[e.Entry, ...]:
-    """What one attempt leads to; `tried` are attempts of before somebody began the step anew, `waits` it had before."""
+    """What one attempt leads to; `tried` are attempts of before somebody began the step anew, `waits` it had before.
+
+    `is_handed_on` where the plan hands a failure to somebody: a broken contract is one as well, and no incident.
+    """
     if type(outcome) is c.Done:
         return (e.StepCompleted(step, now, outcome.result, outcome.flags),)
     if type(outcome) is c.Park:
@@ -45,6 +49,8 @@ def outcome_entries(
         again = now + int(outcome.after_seconds * SECOND) if outcome.after_seconds is not None else 0
         return (e.StepHeld(step, attempt, now, outcome.code, outcome.text, again),)
     assert type(outcome) is c.Fail
+    if nature_of(outcome.failure.kind) == "contract" and not is_handed_on:
+        return _stuck(step, attempt, outcome, now)
     return _failed(step, attempt, outcome, now, chance, tried)
 
 
@@ -82,13 +88,16 @@ def _pinned(pin: Pin) -> tuple[str, int, bytes]:
     return pin.process, pin.version, pin.definition
 
 
+def _stuck(step: int, attempt: int, outcome: c.Fail, now: int) -> tuple[e.Entry, ...]:
+    failure = outcome.failure
+    return (
+        e.AttemptFailed(step, attempt, now, failure, 0, outcome.trace),
+        e.IncidentRaised(step, now, failure.code, failure.message, attempt),
+    )
+
+
 def _failed(step: int, attempt: int, outcome: c.Fail, now: int, chance: float, tried: int) -> tuple[e.Entry, ...]:
     failure, policy = outcome.failure, outcome.policy
-    if nature_of(failure.kind) == "contract":
-        return (
-            e.AttemptFailed(step, attempt, now, failure, 0, outcome.trace),
-            e.IncidentRaised(step, now, failure.code, failure.message, attempt),
-        )
     if failure.kind in policy.retry_on and attempt - tried < policy.max_attempts:
         delay = policy.delay_seconds(attempt - tried, chance)
         if outcome.after_seconds is not None:

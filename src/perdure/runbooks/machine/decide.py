@@ -27,6 +27,8 @@ MAX_INTERRUPTIONS = 5
 """How often one attempt may be cut off by a dying process before a person must look."""
 MAX_AMENDMENTS = 100
 ESCALATION_STUCK = "escalation.stuck"
+HANDED_ON = ("ask", "decide")
+"""What a plan says of a failure that somebody is told of, whatever kind it is."""
 
 Answer = Decision | Rejection
 
@@ -142,14 +144,15 @@ def _record(state: Runbook, command: c.RecordAttempt, now: int, chance: float) -
             (e.AttemptDiscarded(command.step, command.attempt, now, command.worker, why), *_used(step, command, now)),
             "discarded", keeps=False,
         )  # fmt: skip
-    tried = (step.links.tried if step.links is not None else 0) + step.uncounted
+    links = step.links
+    tried = (links.tried if links is not None else 0) + step.uncounted
     outcome = _within_budget(state, command)
     if type(outcome) is c.Hold and _has_room(state, command):
-        return Decision(
-            (*_used(step, command, now), *settled(state, command.step, now), e.StepReady(command.step, now))
-        )
+        again = e.StepReady(command.step, now)
+        return Decision((*_used(step, command, now), *settled(state, command.step, now), again))
     made = outcome_entries(
-        command.step, command.attempt, outcome, now, chance, tried, len(step.tokens), askers=state.askers
+        command.step, command.attempt, outcome, now, chance, tried, len(step.tokens), askers=state.askers,
+        is_handed_on=links is not None and links.on_failure in HANDED_ON,
     )  # fmt: skip
     return Decision((*_used(step, command, now), *settled(state, command.step, now), *made))
 

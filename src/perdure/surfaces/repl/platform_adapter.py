@@ -15,6 +15,7 @@ from perdure.runbooks.drafts.draft import Draft, number_in
 from perdure.runbooks.plan import Plan
 from perdure.surfaces.repl.client_papers import ClientPapers
 from perdure.surfaces.repl.conversation_messages import OpenSeen, Rows, TaskSeen
+from perdure.surfaces.repl.impact_rows import impact_rows
 from perdure.typed_reading import convert
 
 if TYPE_CHECKING:
@@ -193,6 +194,10 @@ class PlatformAdapter:
         found = (await self._perdure.listing.incidents(limit=MAX_LIMIT)).items
         rows = tuple((each.concerns or each.id, each.name, each.text) for each in found)
         return Rows("Incidents", ("id", "what", "why"), rows, "Nothing needs a person.")
+
+    async def impact(self, file: str) -> Rows:
+        """Every state in which instances are parked, and every text of a verb that nobody would serve."""
+        return impact_rows(await self._perdure.deployments.check([file] if file else []))
 
     async def letters(self) -> Rows:
         found = (await self._perdure.listing.dead_letters(limit=MAX_LIMIT)).items
