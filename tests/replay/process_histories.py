@@ -87,7 +87,7 @@ INSTANCES: dict[str, Commands] = {
             e.TaskOpened(2, groups="compliance", due="PT1H", due_at=at(61)),
         )),
         ("CompleteTask", at(9), (
-            e.TaskCompleted(2, at(9), "rita", ""), e.JobAnswered(2, at(9), "rita", NEXT),
+            e.TaskCompleted(2, at(9), "rita", "aa.cc", at(61)), e.JobAnswered(2, at(9), "rita", NEXT),
             e.JobMade(2, "kyc.judge", 1), e.JobStarted(2, 2, at(9), 5),
         )),
         ("RecordJob", at(10), (e.JobHeld(2, 2, at(10), "agent.open", "The circuit breaker is open.", at(11)),)),

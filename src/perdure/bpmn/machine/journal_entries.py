@@ -211,6 +211,8 @@ class TaskCompleted(Compact, frozen=True, tag=20):
     by: str
     seen: str = ""
     """What they decided on: the hashes of the payload and of the process."""
+    due_at: int = 0
+    """When it was due; 0 where nothing said so, or of an entry that is older."""
 
 
 class Thrown(Compact, frozen=True, tag=21):
