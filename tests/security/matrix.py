@@ -165,6 +165,7 @@ MATRIX: dict[str, str] = {
     "supersede_document": "document.supersede",
     "suspend_instance": "instance.suspend",
     "take_answer": "",
+    "take_channel_message": "",
     "take_hook": "",
     "transit_lifecycle": "lifecycle.transit",
     "unclaim_task": "task.unclaim",

@@ -10,6 +10,7 @@ from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.model import Model
 from perdure.engine.capabilities import Capabilities
 from perdure.engine.deployment import Deployment, Judged
+from perdure.engine.host_builds import HostBuilds
 from perdure.engine.instance import Flags, InstanceName, LifecycleEvent, MigrationPlan, MovePlan, Until
 from perdure.engine.jobs import JobStream
 from perdure.engine.messages import Broadcast, Receipt, Vet
@@ -63,6 +64,10 @@ class Engine(Protocol):
 
     async def status(self, name: str = "") -> EngineStatus:
         """How an engine stands now; one that cannot be reached says why, within seconds."""
+        ...
+
+    async def host_builds(self, instances: Sequence[Aggregate]) -> HostBuilds:
+        """The builds of our workers that host these instances on engines outside, and what their histories say."""
         ...
 
     async def open(self) -> None:
@@ -236,6 +241,10 @@ class Engine(Protocol):
         vet: Vet | None = None,
     ) -> Receipt:
         """Deliver a dead letter again, perhaps under a corrected key, or to one of several that wait for it."""
+        ...
+
+    async def note_on_task(self, instance: InstanceName, origin: Origin, node: int, data: Data) -> Aggregate:
+        """Keep in the data where an open task is shown outside."""
         ...
 
     def complete_task(

@@ -22,6 +22,7 @@ from perdure.app.perdure import Perdure
 from perdure.bpmn.machine.commands import Suspend
 from perdure.bpmn.model import Association, CompensationTrigger, Event
 from perdure.engine import EngineSettings
+from perdure.engines.temporal.activities import CarrierActivities
 from perdure.engines.temporal.dispatch_rows import Staged
 from perdure.errors import EngineUnavailableError, PerdureError
 from perdure.journal import Origin
@@ -153,6 +154,21 @@ class Carried:
         client, follower = self._carrier.client, self._carrier.follower
         client.start, follower.append = self._kept
 
+    async def hold(self) -> None:
+        """Activities that take jobs begin from now on, and do not end."""
+        self._begun = begun = asyncio.Event()
+
+        async def taken(activities: CarrierActivities, body: bytes) -> int:
+            begun.set()
+            await asyncio.Event().wait()
+            return 0
+
+        CarrierActivities._taken = taken  # type: ignore[method-assign]
+
+    async def held(self) -> bool:
+        """Wait until an activity has begun."""
+        return await self._begun.wait()
+
     async def instances(self) -> list[str]:
         return [each.state for each in (await self._perdure.listing.instances()).items]
 
@@ -187,6 +203,17 @@ class Carried:
 
     async def move(self, instance: str, to: str, **how: Any) -> dict[str, Any]:
         return msgspec.to_builtins(await self._engine.move(instance, ORIGIN, to, **how))
+
+    async def impact(self) -> Any:
+        """What a deployment means for the builds that host what runs."""
+        return msgspec.to_builtins((await self._perdure.deployments.check()).carriers)
+
+    async def change_code(self) -> None:
+        """From now on this process replays with a workflow that another release could have brought."""
+        from perdure.engines.temporal import host_builds  # noqa: PLC0415  only this test changes it
+        from tests.engines.temporal.other_workflow import OtherWorkflow  # noqa: PLC0415  the same
+
+        host_builds.WORKFLOWS[:] = [OtherWorkflow]
 
     async def lease(self) -> int:
         return self._perdure.runtime.lease.number

@@ -333,8 +333,16 @@ class Erase(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     reason: str
 
 
+class NoteOnTask(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
+    """Keep in the data where an open task is shown outside, such as the number of its issue."""
+
+    node: int
+    head: bytes
+    by: str
+
+
 Command = (
     StartInstance | LeaseJob | RecordJob | Correlate | FireTimer | ClaimTask | UnclaimTask | DelegateTask | ReassignTask
     | CompleteTask | EndCall | Escalate | Cancel | Suspend | Resume | Modify | Migrate | RaiseIncident | RetryIncident
-    | ResolveIncident | NoteFailedCorrelation | Erase | ChangeCarrier | ReserveBudget | SetBudget
+    | ResolveIncident | NoteFailedCorrelation | Erase | ChangeCarrier | NoteOnTask | ReserveBudget | SetBudget
 )  # fmt: skip

@@ -208,6 +208,7 @@ _TABLE: dict[type, Callable[[TokenGame, Any, float], str | Rejection]] = {
     c.DelegateTask: lambda game, command, chance: human_tasks.delegate(game, command),
     c.ReassignTask: lambda game, command, chance: human_tasks.reassign(game, command),
     c.CompleteTask: lambda game, command, chance: external_triggers.complete_task(game, command),
+    c.NoteOnTask: lambda game, command, chance: external_triggers.note_on_task(game, command),
     c.EndCall: lambda game, command, chance: external_triggers.end_call(game, command),
     c.Escalate: lambda game, command, chance: external_triggers.escalate(game, command),
     c.Suspend: lambda game, command, chance: operator_commands.suspend(game, command),

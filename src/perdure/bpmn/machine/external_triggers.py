@@ -124,6 +124,14 @@ def _answer_agent(game: TokenGame, node: Node, command: c.CompleteTask) -> str |
     return "completed"
 
 
+def note_on_task(game: TokenGame, command: c.NoteOnTask) -> str | Rejection:
+    node = game.state.nodes.get(command.node)
+    if node is None or node.kind != "task" or node.task is None:
+        return Rejection("wrong_state", "note on", "task", str(command.node), "it is not open (any more)")
+    game.emit(e.HeadChanged(command.head, command.by))
+    return "noted"
+
+
 def escalate(game: TokenGame, command: c.Escalate) -> str:
     node = game.state.nodes.get(command.node)
     if node is None or node.kind != "call":

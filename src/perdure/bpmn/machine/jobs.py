@@ -170,11 +170,14 @@ def fail(
     """A failed attempt: again by policy, to the event that catches it, or to a person."""
     policy = game.plan.policy(game.plan.type_of(node.element, job), node.element)
     counted = job.attempt - job.before
+    late = ""
     if policy.allows(counted, failure.kind):
         delay = after_seconds if after_seconds is not None else policy.delay_seconds(counted, chance)
         again = max(1, game.now + int(delay * SECOND))
-        game.emit(e.JobFailed(node.number, job.attempt, game.now, failure, again, trace))
-        return
+        late = _late(game, node, job, again)
+        if not late:
+            game.emit(e.JobFailed(node.number, job.attempt, game.now, failure, again, trace))
+            return
     game.emit(e.JobFailed(node.number, job.attempt, game.now, failure, 0, trace))
     match nature := nature_of(failure.kind):
         case "business":
@@ -182,14 +185,29 @@ def fail(
         case "contract" | "temporary":
             if not failed_undo(game, node.number):
                 code = CONTRACT if nature == "contract" else EXHAUSTED
-                game.incident(node.number, code, _text(job, failure, code))
+                game.incident(node.number, code, _text(job, failure, code, late))
         case _:
             assert_never(nature)
 
 
-def _text(job: Job, failure: Failure, code: str) -> str:
+def _late(game: TokenGame, node: Node, job: Job, again: int) -> str:
+    """Why no attempt may begin at that time; nothing when one may. Who asks to try again gives it all the time."""
+    limits = game.plan.deployed.limits.get(node.element)
+    if limits is None or job.before or job.purpose != "work":
+        return ""
+    seconds = limits.schedule_to_close_seconds
+    return f", and the next would begin after its {seconds:g} s are over" if again > due_by(node, seconds) else ""
+
+
+def due_by(node: Node, seconds: float) -> int:
+    """When the time of the work at a node is over."""
+    return node.at + int(seconds * SECOND)
+
+
+def _text(job: Job, failure: Failure, code: str, late: str) -> str:
     tries = job.attempt - job.before
     how = f"failed in {tries} attempt{'' if tries == 1 else 's'}" if code == EXHAUSTED else "broke its contract"
+    how += late
     said = failure.message.rstrip(": ")
     stop = "" if said.endswith((".", "!", "?")) else "."
     advice = "Or resolve it by hand." if failure.code == BUG else "Mend the cause and retry, or resolve it by hand."

@@ -169,6 +169,8 @@ class FactDelivery:
                 return False
             if current.state.status in ENDED or await self._commands.is_told(fact, self._tenant):
                 return True
+            if await self._commands.is_foreign(id):
+                return True
             return await self._told(current, fact, origin)
 
     async def _told(self, current: Aggregate, fact: Fact, origin: Origin) -> bool:

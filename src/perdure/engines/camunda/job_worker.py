@@ -143,7 +143,7 @@ class JobWorker:
         if id is None:
             await self._refuse(job, f"Perdure did not begin process instance {job.instance}.")
             return
-        if await self._keys.key_of(id) != job.instance:
+        if await self._keys.key_of(id) != job.instance or await self._commands.is_foreign(id):
             await self._commands.cancel_twin(job.instance)
             return
         origin = self._origin

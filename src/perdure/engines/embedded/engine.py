@@ -14,6 +14,7 @@ from perdure.engine import (
     EngineSettings,
     EngineStatus,
     Flags,
+    HostBuilds,
     InstanceName,
     JobStream,
     MovePlan,
@@ -87,6 +88,7 @@ class EmbeddedEngine:
         self.cancel, self.suspend, self.resume = changes.cancel, changes.suspend, changes.resume
         self.set_budget = changes.set_budget
         self.modify, self.erase = changes.modify, changes.erase
+        self.note_on_task = changes.note_on_task
         self.migrate, self.migrate_back = changes.migrate, changes.migrate_back
         self.publish, self.correlate = messages.publish, messages.correlate
         self.signal, self.replay = messages.signal, messages.replay
@@ -127,6 +129,10 @@ class EmbeddedEngine:
     async def link(self, aggregate: Aggregate) -> str:
         """Pages of ours show it."""
         return ""
+
+    async def host_builds(self, instances: Sequence[Aggregate]) -> HostBuilds:
+        """Whoever decides is this release."""
+        return HostBuilds()
 
     async def status(self, name: str = "") -> EngineStatus:
         """It is this process and its store."""

@@ -60,6 +60,8 @@ COMMANDS: tuple[Command, ...] = (
             "touched.",
             "verify": "Compare a scaffolded project with its model, its policies and its bodies. Exits 1 when they "
             "disagree.",
+            "drop-versions": "Remove earlier workflow versions of a scaffolded project. Histories of them no longer "
+            "replay.",
         },
     ),
     *_listed(
