@@ -12,16 +12,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
-from perdure.bpmn.machine.instance_machine import InstanceMachine
+from perdure.bpmn.machine.instance_machine import InstanceMachine, elsewhere
 from perdure.bpmn.machine.jobs import UNCAUGHT
 from perdure.bpmn.machine.state import ENDED, Instance
+from perdure.engines.camunda.address import CamundaAddress
 from perdure.engines.camunda.definition_deployment import DefinitionDeployment
 from perdure.engines.camunda.dispatch_rows import CARRIER, DispatchRows, Staged, name_of, source_of
 from perdure.engines.camunda.engine_requests import first_variables
@@ -34,7 +36,7 @@ from perdure.engines.camunda.wire import Request, instance_key, number
 from perdure.engines.decided_elsewhere import changed_record, rebased, without_rows
 from perdure.engines.embedded.foreign_instances import tell_outcome
 from perdure.engines.embedded.ports import EngineStore
-from perdure.engines.instance_carrier import InstanceCarriers
+from perdure.engines.instance_carrier import EMBEDDED, InstanceCarriers
 from perdure.errors import EngineUnavailableError, InvariantBroken, RejectedError, Rejection
 from perdure.journal import NO_ROWS, Decision, Origin, SourcePosition, Written, genesis
 from perdure.kernel.decider import Settled
@@ -102,7 +104,12 @@ class CarriedCommands:
 
     async def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
         if not await self.is_carried(id):
-            return await self._kernel.ask(kind, id, origin, prepare)
+            try:
+                return await self._kernel.ask(kind, id, origin, prepare)
+            except RejectedError as error:
+                if error.rejection.fact != elsewhere(CARRIER):
+                    raise
+            self._carriers.remember(id, CARRIER)  # another process has moved it here
         async with self.turn(id):
             return await self._ask(id, origin, prepare)
 
@@ -130,9 +137,13 @@ class CarriedCommands:
                 each.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
-    async def is_carried(self, id: Id) -> bool:
+    @property
+    def address(self) -> CamundaAddress:
+        return self._client.address
+
+    async def is_carried(self, id: Id, *, is_fresh: bool = False) -> bool:
         """Whether Camunda carries an instance; one of another engine outside is refused."""
-        carrier = await self._carriers.of(id)
+        carrier = await (self._carriers.look(id) if is_fresh else self._carriers.of(id))
         if carrier in ("", CARRIER):
             return bool(carrier)
         fact = f"the engine '{carrier}' carries it, and this process was opened with another"
@@ -217,7 +228,9 @@ class CarriedCommands:
     async def _ask(self, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
         for _ in range(MAX_LOOKS):
             current = await self._kernel.read(id, origin)
-            if current.state.status in ENDED:
+            if is_elsewhere := current.state.carrier not in ("", CARRIER):
+                self._carriers.remember(id, "")  # it was moved back
+            if current.state.status in ENDED or is_elsewhere:
                 return await self._kernel.ask(INSTANCE, id, origin, prepare)
             prepared = prepare if isinstance(prepare, Prepared) else prepare(current)
             if isinstance(prepared, Rejection):
@@ -231,7 +244,9 @@ class CarriedCommands:
         """Decide a command and have Camunda do it; None when the instance has moved on."""
         id, command, brought = current.id, _without_worker(prepared.command), prepared.attachments
         if isinstance(command, LOCAL):
-            return await self._kernel.ask(INSTANCE, id, origin, Prepared(command, brought, due=prepared.due))
+            return await self._kernel.ask(
+                INSTANCE, id, origin, self._here(current, origin, command, brought, prepared.due)
+            )
         if isinstance(command, REFUSED):
             fact = f"its engine cannot {type(command).__name__.lower()}"
             raise RejectedError(Rejection("blocked", "ask", "instance", id_text(id), fact))
@@ -240,10 +255,23 @@ class CarriedCommands:
         command, decision = self._decided(current, command, origin)
         requests = await self._requests.of(current, command, decision, brought)
         if not requests:
-            return await self._kernel.ask(INSTANCE, id, origin, Prepared(command, brought))
+            return await self._kernel.ask(INSTANCE, id, origin, self._here(current, origin, command, brought))
         if not await self._is_our_turn(id, origin):
             return None
         return await self._dispatched(current, origin, command, brought or Attachments(), requests)
+
+    def _here(
+        self, current: Aggregate, origin: Origin, command: Any, brought: Attachments | None, due: int = 0
+    ) -> Preparation | Prepared:
+        """A command that moves no token there. Of an instance that was moved, our machine decides nothing unasked."""
+        if not current.state.carrier:
+            return Prepared(command, brought, due=due)
+
+        def prepare(now: Aggregate) -> Prepared:
+            at, chance = self._sources.now(), self._sources.random()
+            return Prepared(command, brought, self._machine.play(now.id, now.state, command, origin, at, chance), due)
+
+        return prepare
 
     def _decided(self, current: Aggregate, command: Any, origin: Origin) -> tuple[Any, Decision]:
         """What the machine makes of a command; Camunda undoes a whole instance for nobody, so a person is asked."""
@@ -448,9 +476,85 @@ class CarriedCommands:
         here is over as soon as whoever did it gives the turn away."""
         command = c.RetryIncident(node=node, reason="resolved in Camunda")
         async with self.turn(id):
-            found = (await self._kernel.read(id, origin)).state.nodes.get(node)
+            current = await self._kernel.read(id, origin)
+            found = current.state.nodes.get(node)
             if found is not None and found.incident is not None:
-                await self._kernel.ask(INSTANCE, id, origin, Prepared(command))
+                await self._kernel.ask(INSTANCE, id, origin, self._here(current, origin, command, None))
+
+    # --- moving --------------------------------------------------------------------------------------------------
+
+    async def move(
+        self, id: Id, origin: Origin, command: c.ChangeCarrier, requests: tuple[Request, ...], version: int, head: str
+    ) -> None:
+        """Append that an instance has changed its engine, with the dispatch that lets Camunda begin or end it."""
+        async with self.turn(id):
+            for _ in range(MAX_LOOKS):
+                if await self._is_our_turn(id, origin):
+                    break
+            number = await self._rows.next_number(id, origin.tenant)
+            staged = Staged(id, number, origin, command, Attachments(), requests, self._lease.number)
+            if head:
+                await self.keys.write((f"head/{head}", id_text(id)))  # its first job tells whose it is
+
+            def prepare(current: Aggregate) -> Prepared | Rejection:
+                if current.version != version:
+                    fact = f"it has come to {current.version} records meanwhile, and {version} were looked at"
+                    return Rejection("wrong_state", "move", INSTANCE, id_text(id), fact, "Move it again.")
+                now, chance = self._sources.now(), self._sources.random()
+                decision = self._machine.play(id, current.state, command, origin, now, chance)
+                return Prepared(command, Attachments(inbox=self._rows.row(staged)), decision)
+
+            answer = await self._kernel.ask(INSTANCE, id, origin, prepare)
+            if answer.conflict is not None:
+                self._rows.forget(id)
+                raise self._rejected(id, "wrong_state", "something else is asked of Camunda about it just now")
+            self._carriers.remember(id, CARRIER if command.carrier == CARRIER else "")
+            with suppress(EngineUnavailableError):  # upkeep sends it when somebody answers
+                await self._send_move(staged)
+
+    async def _send_move(self, staged: Staged) -> None:
+        """Let Camunda begin what was moved there, or end what was taken away; where it refuses, it comes back here."""
+        id, origin, name = Id(staged.instance), staged.origin, name_of(Id(staged.instance), staged.number)
+        assert isinstance(staged.command, c.ChangeCarrier)
+        self.under_way.add(name)
+        try:
+            if staged.command.carrier == CARRIER:
+                await self._begin_moved(id, staged)
+            else:
+                await self._client.send(staged.requests[0])
+        except (Gone, WrongState, Refused) as error:
+            if staged.command.carrier == CARRIER:
+                await self._come_back(id, staged, error)
+                raise self._rejected(id, "blocked", f"Camunda does not begin it there: {error}") from error
+        finally:
+            self.under_way.discard(name)
+        await self._rows.drop(origin.tenant, id, staged.number)
+
+    async def _begin_moved(self, id: Id, staged: Staged) -> None:
+        if await self.keys.key_of(id):
+            return
+        state: Instance = (await self._kernel.read(id, staged.origin)).state
+        definition = await self._deployment.key(state.process, state.definition, staged.origin.tenant)
+        request = staged.requests[0]
+        body = {**request.body, "processDefinitionKey": number(definition)}
+        made = instance_key(await self._client.send(Request(request.method, request.path, body)))
+        if await self.keys.bind(id, made) != made:
+            await self.cancel_twin(made)
+
+    async def _come_back(self, id: Id, staged: Staged, error: Exception) -> None:
+        assert isinstance(staged.command, c.ChangeCarrier)
+        command = replace(staged.command, carrier=EMBEDDED, reason=f"Camunda does not begin it there: {error}")
+        now, chance = self._sources.now(), self._sources.random()
+
+        def prepare(current: Aggregate) -> Prepared:
+            decision = self._machine.play(id, current.state, command, staged.origin, now, chance)
+            return Prepared(
+                command, Attachments(dispatched=(staged.origin.tenant, name_of(id, staged.number))), decision
+            )
+
+        await self._kernel.ask(INSTANCE, id, staged.origin, prepare)
+        self._carriers.remember(id, "")
+        self._rows.done(id, staged.number)
 
     # --- recovery ------------------------------------------------------------------------------------------------
 
@@ -499,6 +603,9 @@ class CarriedCommands:
             if isinstance(staged.command, c.StartInstance):
                 await self._send_start(staged)
                 return
+            if isinstance(staged.command, c.ChangeCarrier):
+                await self._send_move(staged)
+                return
             current = await self._kernel.read(id, staged.origin)
             await self._sent(staged, current, is_again=True)
         except RejectedError as error:
@@ -515,7 +622,7 @@ def _without_worker(command: Any) -> Any:
     """Jobs come from Camunda: no command but a lease begins one in the same decision."""
     if isinstance(command, c.LeaseJob) or not getattr(command, "worker", 0):
         return command
-    return msgspec.structs.replace(command, worker=0)
+    return replace(command, worker=0)
 
 
 def _as_incident(state: Instance, command: c.RecordJob) -> c.RaiseIncident:

@@ -85,13 +85,17 @@ class DispatchRows:
             highest += 1  # it led to nothing, and its number is used
         return highest
 
+    def row(self, staged: Staged) -> InboxRow:
+        """The row of a dispatch; a second one of its number meets it."""
+        id, tenant, now = Id(staged.instance), staged.origin.tenant, self._sources.now()
+        return InboxRow(
+            tenant, name_of(id, staged.number), DISPATCH, id_text(id), now, PENDING, "", None, _encode(staged)
+        )  # fmt: skip
+
     async def write(self, staged: Staged, head: str = "") -> bool:
         """Keep a dispatch; False when another of its number was kept before."""
         tenant, now, id = staged.origin.tenant, self._sources.now(), Id(staged.instance)
-        row = InboxRow(
-            tenant, name_of(id, staged.number), DISPATCH, id_text(id), now, PENDING, "", None, _encode(staged)
-        )  # fmt: skip
-        attached = [Attachments(inbox=row)]
+        attached = [Attachments(inbox=self.row(staged))]
         if head:
             attached.append(Attachments(inbox=row_of(f"head/{head}", id_text(id), now)))
         return await self._store.commit(Unit(tenant, None, attachments=attached, at=now)) is None

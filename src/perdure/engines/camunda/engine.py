@@ -14,6 +14,7 @@ from perdure.engine import Capabilities, Deployment, EngineStatus, JobStream, Ju
 from perdure.engines.camunda.address import read_address
 from perdure.engines.camunda.carried_commands import CarriedCommands
 from perdure.engines.camunda.carried_model import TASK_JOB, portability
+from perdure.engines.camunda.carrier_moves import CarrierMoves
 from perdure.engines.camunda.definition_deployment import DefinitionDeployment
 from perdure.engines.camunda.dispatch_rows import DISPATCH, DispatchRows
 from perdure.engines.camunda.exporter_tail import ExporterTail
@@ -70,6 +71,7 @@ class CamundaEngine(EmbeddedEngine):
         upkeep.receive((DISPATCH,), recovery.resend)
         self.facts = FactDelivery(self.commands, keys, conductor.kernel, store, address.tenant, sources, waits)
         upkeep.receive((FACT,), self.facts.deliver)
+        self.move = CarrierMoves(self.instances, self.commands, keys).move
         self.worker = JobWorker(self.instances, self.workshop, self.commands, keys, self.client, waits)
         self.tail = ExporterTail(address.tail, self.facts.keep, waits) if address.tail else None
         self.drain = self._drained

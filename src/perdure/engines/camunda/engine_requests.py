@@ -169,16 +169,24 @@ def _incident(
     command: c.RetryIncident | c.ResolveIncident, keys: Keys, variables: dict[str, Any]
 ) -> tuple[Request, ...]:
     opened = [Request("POST", f"/incidents/{keys.incident}/resolution", {})] if keys.incident else []
+    edited = _edited(command, keys, variables)
     if not keys.job:
-        return tuple(opened)
+        return (*edited, *opened)
     retries = Request("PATCH", f"/jobs/{keys.job}", {"changeset": {"retries": max(1, keys.retries)}})
     if isinstance(command, c.RetryIncident):
-        values = {name: value for name, value in variables.items() if name in command.flags}
-        edited = [Request("PUT", f"/element-instances/{keys.instance}/variables", {"variables": values})]
-        return (*(edited if values else ()), retries, *opened)
+        return (*edited, retries, *opened)
     if command.error:
         return (retries, *opened, _error(keys, command.error, None))
     return (retries, *opened, Request("POST", f"/jobs/{keys.job}/completion", {"variables": variables}))
+
+
+def _edited(command: c.RetryIncident | c.ResolveIncident, keys: Keys, variables: dict[str, Any]) -> tuple[Request, ...]:
+    """The flags that were set by hand before something is tried again."""
+    if not isinstance(command, c.RetryIncident):
+        return ()
+    values = {name: value for name, value in variables.items() if name in command.flags}
+    path = f"/element-instances/{keys.instance}/variables"
+    return (Request("PUT", path, {"variables": values}),) if values else ()
 
 
 def _migration(command: c.Migrate, before: Instance, keys: Keys) -> Request:

@@ -124,7 +124,7 @@ class EmbeddedEngine:
     ) -> MovePlan:  # fmt: skip
         aggregate = await self.instances.read(instance_id(instance), origin)
         fact = f"this process was opened with the engine '{self.name}' alone"
-        hint = "Open the store with the engine of Temporal: it serves both."
+        hint = "Open the store with the engine outside that it goes to, or comes from: it serves both."
         raise RejectedError(Rejection("blocked", "move", "instance", id_text(aggregate.id), fact, hint))
 
     def start(
