@@ -17,6 +17,7 @@ export const routes: Route[] = [
   { path: "/definitions", title: "Definitions", load: () => import("./pages/definitions/page") },
   { path: "/definitions/verbs/:name", title: "Verb", load: () => import("./pages/verb/page") },
   { path: "/definitions/processes/:id", title: "Process", load: () => import("./pages/process/page") },
+  { path: "/impact", title: "Deploy impact", load: () => import("./pages/impact/page") },
   { path: "/settings/keys", title: "Keys", load: () => import("./pages/keys/page") },
   { path: "/compose", title: "Compose", load: () => import("./pages/compose/page") },
   { path: "/sign-in", title: "Sign in", load: () => import("./pages/sign-in/page") },
@@ -34,6 +35,7 @@ export const places: Place[] = [
   { to: "/documents", label: "Documents", keys: "o", operation: "document.list" },
   { to: "/incidents", label: "Incidents", keys: "s", operation: "incident.list" },
   { to: "/definitions", label: "Definitions", keys: "d", operation: "verb.list" },
+  { to: "/impact", label: "Impact", keys: "m", operation: "deployment.check" },
   { to: "/compose", label: "Compose", keys: "c", operation: "runbook.draft" },
   { to: "/settings/keys", label: "Keys", keys: "k", operation: "key.list" },
 ];

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from perdure.verbs import Result as Result
     from perdure.verbs import ResumptionContext as ResumptionContext
     from perdure.verbs import agent as agent
+    from perdure.verbs import durable as durable
+    from perdure.verbs import sync as sync
     from perdure.verbs import unpacked as unpacked
     from perdure.verbs import verb as verb
 
@@ -46,6 +48,6 @@ _HOMES = {
         "Transient",
         "TransientInfrastructure",
     ),
-    "verbs": ("Agent", "Call", "Decide", "Result", "ResumptionContext", "agent", "unpacked", "verb"),
+    "verbs": ("Agent", "Call", "Decide", "Result", "ResumptionContext", "agent", "durable", "sync", "unpacked", "verb"),
 }
 __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

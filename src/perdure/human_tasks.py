@@ -331,6 +331,13 @@ def seen_of(*hashes: bytes, documents: bytes = b"") -> str:
     return ".".join(each.hex() for each in (hashes if not documents else (*hashes, documents)))
 
 
+def unseen_question(key: str) -> Rejection:
+    """An answer that does not say to which of several questions: it may be the one before, sent twice."""
+    fact = "its agent has asked before, and nothing says which of its questions this answers"
+    hint = "Look at it again (`perdure tasks show`), and answer with the `seen` that it shows."
+    return Rejection("wrong_state", "complete", "task", key, fact, hint)
+
+
 def without_documents(seen: str) -> str:
     """What was seen beside documents, for those who cannot read them."""
     return ".".join(seen.split(".")[:2])

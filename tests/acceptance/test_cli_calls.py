@@ -127,7 +127,7 @@ def test_the_store_is_found_by_option_then_environment_then_configuration(projec
 
 def test_without_a_project_the_store_is_a_file_in_the_working_folder(tmp_path: Path) -> None:
     shell = Shell(tmp_path)
-    assert shell.json("parked") == []
+    assert shell.json("parked", "--store", "sqlite:///perdure.db") == []
     assert not (shell.folder / "perdure.db").exists()
     shell.run("db", "upgrade")
     assert (shell.folder / "perdure.db").exists()
@@ -145,3 +145,32 @@ def test_what_handlers_print_never_mixes_with_json(project: Shell) -> None:
     assert ended.json["result"] == {"said": "✓ æ"}
     assert ended.error.split() == ["imported", "talking"]
     assert "talking" in project.run("call", "(desk.fail)").out
+
+
+def test_calls_are_listed_whatever_became_of_them(project_on_store: Shell) -> None:
+    done = project_on_store.json("call", '(kyc.check-name :name "Ana Lund")')["id"]
+    parked = project_on_store.json("call", ASKING)["id"]
+    project_on_store.run("complete", "C-7/passport", "--error", "the client left", "--code", "client.gone")
+    listed = project_on_store.json("calls", "list")
+    assert [(each["id"], each["state"]) for each in listed["items"]] == [(parked, "failed"), (done, "completed")]
+    failed = project_on_store.json("calls", "list", "--state", "failed")
+    assert [each["id"] for each in failed["items"]] == [parked]
+    named = project_on_store.json("calls", "list", "--verb", "kyc.check-name")
+    assert [each["id"] for each in named["items"]] == [done]
+    first = project_on_store.json("calls", "list", "--limit", "1")
+    assert [each["id"] for each in first["items"]] == [parked]
+    assert f"more: --after {first['next']}" in project_on_store.run("calls", "list", "--limit", "1").out
+    rest = project_on_store.json("calls", "list", "--after", first["next"])
+    assert [each["id"] for each in rest["items"]] == [done]
+
+
+def test_the_traceback_of_a_bug_begins_with_the_code_of_who_wrote_it(project: Shell) -> None:
+    (project.folder / "definitions" / "bad.yaml").write_text("- name: bad.bug\n- name: bad.text\n")
+    file = project.folder / "handlers" / "bad.py"
+    file.write_text('from perdure import verb\n\n@verb("bad.bug")\ndef bug(call):\n    return {"sum": 1 + call.args}\n')
+    told = project.run("call", "bad.bug", code=1).out
+    assert "perdure/work" not in told and "concurrent/futures" not in told
+    assert f'Traceback (most recent call last):\n  File "{file}", line 5, in bug\n' in told
+    (stuck,) = project.json("incidents", "list")
+    shown = project.run("incidents", "traceback", stuck["id"]).out
+    assert shown.startswith(f'Traceback (most recent call last):\n  File "{file}", line 5, in bug\n')

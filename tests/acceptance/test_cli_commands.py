@@ -13,9 +13,12 @@ import pytest
 from typer import Typer
 from typer.main import get_command
 
+from perdure.bpmn.xml import write_model
 from perdure.store.migrations import newest
 from perdure.surfaces.cli.application import application
 from tests.acceptance.commands import Shell
+from tests.engines.embedded.process_models import line as sequence
+from tests.engines.embedded.process_models import user
 
 pytestmark = pytest.mark.req("P6")
 
@@ -85,6 +88,29 @@ def test_lint_exits_1_on_errors_only(project: Shell) -> None:
     told = project.json("verbs", "lint", code=1)
     assert told["problems"][0]["line"] == 2
     assert "Did you mean 'execution'?" in project.run("verbs", "lint", code=1).out
+
+
+def test_a_verb_whose_process_no_model_holds_is_told_with_the_one_it_may_mean(project: Shell) -> None:
+    (project.folder / "definitions" / "sent.yaml").write_text(
+        "- {name: desk.send, execution: {kind: durable, process: sendin}}"
+    )
+    assert "unknown_process" not in project.run("verbs", "lint").out, "a project without models brings them elsewhere"
+    (project.folder / "models").mkdir()
+    (project.folder / "models" / "sending.bpmn").write_text(write_model(sequence("sending", user("look"))))
+    (told,) = [each for each in project.json("verbs", "lint")["problems"] if each["code"] == "lint.unknown_process"]
+    assert (told["field"], told["hint"]) == ("desk.send execution.process", "Did you mean 'sending'?")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"), [("\nimport no_such_package", 2, "no_such_package"), ("\n\ndef (", 3, "invalid syntax")]
+)
+def test_a_module_that_cannot_be_imported_is_told_with_its_file_and_line(
+    project: Shell, text: str, line: int, says: str
+) -> None:
+    file = project.folder / "handlers" / "broken.py"
+    file.write_text(text)
+    told = project.run("call", "(desk.wait)", code=2).error
+    assert f"{file}:{line}:" in told and says in told
 
 
 def test_progress_and_cancel_are_shown(project: Shell) -> None:

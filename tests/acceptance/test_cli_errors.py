@@ -23,6 +23,8 @@ class Wrong(NamedTuple):
 
 
 LINES = {
+    "a server for one person": Wrong(("serve", "--as", "ana"), 2, ("--as names one person", "perdure keys create")),
+    "a server for one group": Wrong(("serve", "--group", "seniors"), 2, ("--group names", "perdure keys create")),
     "unknown verb": Wrong(
         ("call", "kyc.chek-name", "name=Ana"), 3, ("find verb 'kyc.chek-name'", "no such verb", "'kyc.check-name'")
     ),
@@ -193,3 +195,22 @@ def test_every_error_is_one_json_object(started: Shell) -> None:
     refused = started.run("status", UNKNOWN, "--json", code=3)
     assert set(json.loads(refused.error)) == {"error"}
     assert {"code", "message", "hint", "exit_code"} <= set(refused.told)
+
+
+@pytest.mark.parametrize(
+    "line", [("parked",), ("call", "a.b"), ("calls", "list"), ("tasks", "list"), ("incidents", "list")]
+)
+def test_a_folder_without_a_project_is_told_and_stays_empty(line: tuple[str, ...], tmp_path: Path) -> None:
+    told = Shell(tmp_path).run(*line, code=3)
+    assert "there is no perdure.yaml in it, and no store" in told.error
+    assert "perdure init" in told.error
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("line", [("-h",), ("call", "-h"), ("calls", "list", "-h")])
+def test_help_is_given_for_the_short_word_too(line: tuple[str, ...], tmp_path: Path) -> None:
+    assert "--help" in Shell(tmp_path).run(*line).out
+
+
+def test_the_release_is_told_for_the_short_word_too(tmp_path: Path) -> None:
+    assert Shell(tmp_path).run("-V").out == Shell(tmp_path).run("--version").out != ""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from perdure.app.processes.project_models import read_model_text
 from perdure.bpmn.xml import read_model, write_model
-from perdure.client.model_upload import read_model_text
 from perdure.errors import DefinitionError
 from tests.engines.embedded.process_models import line, service
 

@@ -9,6 +9,7 @@ import pytest
 
 from perdure.app import packs
 from perdure.app.access import api_keys
+from perdure.app.facade import deployments as facade_deployments
 from perdure.app.facade import lifecycles as facade_lifecycles
 from perdure.app.feed import feed
 from perdure.app.perdure import Perdure
@@ -28,6 +29,7 @@ PAIRS: dict[str, tuple[type, type]] = {
     "": (Perdure, AsyncClient),
     "runbooks": (runbooks.RunbookOperations, client_runbooks.RunbookDesk),
     "processes": (processes.Processes, client_processes.Processes),
+    "deployments": (facade_deployments.DeploymentDesk, facade_deployments.DeploymentDesk),
     "instances": (processes.InstanceOperations, client_processes.InstanceDesk),
     "tasks": (tasks.TaskOperations, client_tasks.TaskDesk),
     "access": (api_keys.KeyOperations, client_api_keys.AccessDesk),
@@ -42,7 +44,8 @@ LACKING = {
     "runbooks.open_draft", "runbooks.draft", "runbooks.revise", "runbooks.undo", "runbooks.redo",
     "runbooks.start_draft",  # `client.drafts` speaks programs and calls
     "processes.deploy_all", "processes.propose", "processes.enter",  # models travel as text: `deploy_text`
-    "processes.started", "processes.start_of", "processes.consequence_of_verb",
+    "processes.judge_all", "processes.read_model",  # what those two are made of
+    "processes.started", "processes.start_of", "processes.start_under", "processes.consequence_of_verb",
     "instances.drawing",  # `diagram` says the same as XML
     "tasks.open_at", "tasks.proposal", "tasks.verbs", "tasks.is_failure", "tasks.act", "tasks.shown",
     "tasks.accepted", "feed.seen_by",

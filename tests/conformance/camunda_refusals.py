@@ -15,7 +15,7 @@ from perdure.bpmn.lint.findings import OLDEST_RELEASE, Release
 from perdure.bpmn.xml import read_model_file
 from perdure.engines.camunda.address import CamundaAddress
 from perdure.engines.camunda.carried_model import portability
-from perdure.engines.camunda.engine import CAN
+from perdure.engines.camunda.carrier import CAN
 from perdure.errors import PerdureError
 from perdure.testing.conformance.case import Case
 from perdure.testing.scenarios.scenario import Deploy, Scenario

@@ -38,7 +38,6 @@ async def kept(driver: Driver, made: Made) -> Store:
     return store_over(driver)
 
 
-@pytest.mark.req("V8")
 async def test_every_change_is_read_whole(store_url: str) -> None:
     made, wholes = payloads(2 * MAX_DELTAS)
     assert sum(delta_of(stored) is not None for _, stored in made) == 2 * MAX_DELTAS - 1
@@ -49,7 +48,6 @@ async def test_every_change_is_read_whole(store_url: str) -> None:
             assert await store.payload(A, hash) == whole
 
 
-@pytest.mark.req("V8")
 @pytest.mark.parametrize("place", [0, 1, 2])
 async def test_a_changed_byte_is_found_in_everything_that_is_made_of_it(store_url: str, place: int) -> None:
     made, wholes = payloads(3)
@@ -68,7 +66,6 @@ async def test_a_changed_byte_is_found_in_everything_that_is_made_of_it(store_ur
         assert [(row[0], row[1]) for row in await store.quarantined()] == [(A, "payload")]
 
 
-@pytest.mark.req("V8")
 async def test_a_change_whose_base_is_gone_is_named(store_url: str) -> None:
     made, _ = payloads(2)
     async with opened(store_url) as (driver,):
@@ -79,7 +76,6 @@ async def test_a_change_whose_base_is_gone_is_named(store_url: str) -> None:
             await store.payload(A, made[2][0])
 
 
-@pytest.mark.req("V8")
 async def test_what_is_erased_while_it_is_read_is_not_damaged(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made, _ = payloads(2)
     async with opened(store_url) as (driver,):
@@ -96,7 +92,6 @@ async def test_what_is_erased_while_it_is_read_is_not_damaged(store_url: str, mo
         assert await store.quarantined() == []
 
 
-@pytest.mark.req("V8")
 @pytest.mark.parametrize("data", [b"\0\1", b"\0\1\xff", b"\0\1\x96\xc4\x20"])
 async def test_what_is_marked_as_a_change_and_is_none_is_named(store_url: str, data: bytes) -> None:
     made, _ = payloads(1)
@@ -108,7 +103,6 @@ async def test_what_is_marked_as_a_change_and_is_none_is_named(store_url: str, d
             await store.payload(A, made[1][0])
 
 
-@pytest.mark.req("V8")
 async def test_changes_that_go_in_a_circle_end(store_url: str) -> None:
     """Nobody stores such; a file that was tampered with must not keep a process busy for ever."""
     made, _ = payloads(2)
@@ -120,7 +114,6 @@ async def test_changes_that_go_in_a_circle_end(store_url: str) -> None:
             await store.payload(A, made[2][0])
 
 
-@pytest.mark.req("V8")
 async def test_a_change_of_what_is_no_payload_is_named(store_url: str) -> None:
     other = b'{"no":"envelope"}'
     made, _ = payloads(1)

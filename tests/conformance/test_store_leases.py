@@ -144,7 +144,6 @@ async def test_on_postgres_the_clock_of_the_database_says_what_is_due(postgres_u
         assert await driver.commit(msgspec.structs.replace(unit_of("a", 1), due=due)) is None
 
 
-@pytest.mark.req("V17")
 async def test_a_heartbeat_reconnects_and_raises_only_while_the_server_is_away(
     postgres_server: PostgresService, postgres_url: str
 ) -> None:

@@ -25,7 +25,6 @@ def own_server(postgres_server: PostgresService) -> PostgresService:
     return postgres_server
 
 
-@pytest.mark.req("V17")
 @pytest.mark.parametrize("how", ["immediate", "kill"])
 async def test_a_server_restarted_under_load_costs_nobody_anything(
     own_server: PostgresService, postgres_url: str, how: str
@@ -100,7 +99,6 @@ def lose_the_next_commit(
     monkeypatch.setattr(Pipeline, "turn", turn)
 
 
-@pytest.mark.req("V17")
 @pytest.mark.parametrize("is_done", [True, False])
 async def test_a_commit_whose_answer_was_lost_is_settled(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch, is_done: bool
@@ -119,7 +117,6 @@ async def test_a_commit_whose_answer_was_lost_is_settled(
             assert raw("SELECT count(*) FROM inbox") == [(1,)]
 
 
-@pytest.mark.req("V17")
 async def test_a_lost_answer_is_settled_though_others_have_gone_on_since(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,7 +128,6 @@ async def test_a_lost_answer_is_settled_though_others_have_gone_on_since(
             assert await driver.commit(unit_of("a")) is None
 
 
-@pytest.mark.req("V17")
 async def test_a_lost_answer_is_settled_though_the_lease_was_taken_meanwhile(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,7 +142,6 @@ async def test_a_lost_answer_is_settled_though_the_lease_was_taken_meanwhile(
             await driver.commit(unit_of("b"))
 
 
-@pytest.mark.req("V17")
 async def test_a_message_of_someone_else_is_not_taken_for_the_lost_one(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,7 +153,6 @@ async def test_a_message_of_someone_else_is_not_taken_for_the_lost_one(
         assert found is not None and found.received_at == 5
 
 
-@pytest.mark.req("V17")
 async def test_a_read_abandoned_in_the_middle_leaves_the_store_usable(postgres_url: str) -> None:
     async with opened(postgres_url) as (driver,):
         await driver.commit(unit_of("a"))

@@ -180,7 +180,6 @@ async def test_keyed_statements_planned_on_an_empty_database_go_by_their_whole_k
             assert not any(word in text for word in ("Seq Scan", "Join Filter", "Materialize", "Bitmap")), (name, text)
 
 
-@pytest.mark.req("V17")
 async def test_a_session_that_would_not_be_durable_is_refused(postgres_url: str) -> None:
     with Raw(postgres_url) as raw:
         ((name,),) = raw("SELECT current_database()")

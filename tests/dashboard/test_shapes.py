@@ -24,6 +24,7 @@ NAMES = {
     "PlannedStep": "PlannedStepView",
     "ProcessView": "ReviewedProcess",
     "Proof": "ProofView",
+    "Question": "QuestionView",
     "Receipt": "ReceiptView",
     "Rung": "RungView",
     "Session": "SessionView",

@@ -25,9 +25,10 @@ async def test_an_engine_that_is_away_says_why_and_how_many_steps_wait_since_whe
         await perdure.runtime.engine.deploy(line("carried", service("only", "t.one")), ORIGIN, profile="open")
         wait = (await tried(perdure, (await perdure.call("t.patient", {})).id)).waiting_for
         assert wait is not None
-        (engine,) = await perdure.engines()
-        assert (engine.name, engine.url, engine.reachable) == ("camunda", url, False)
+        store, engine = await perdure.engines()
+        assert (store.name, store.reachable, store.is_default) == ("embedded", True, False)
+        assert (engine.name, engine.url, engine.reachable, engine.is_default) == ("camunda", url, False, True)
         assert (engine.waiting_steps, engine.unreachable_since, engine.open_dispatches) == (1, wait.since, 1)
         assert engine.reason and "migrate" in engine.capabilities and "suspend" not in engine.capabilities
         measured = (await perdure.runtime.scrape()).decode()
-        assert f'perdure_engine_steps_waiting{{engine="{url}"}} 1.0' in measured
+        assert 'perdure_engine_steps_waiting{engine="camunda"} 1.0' in measured

@@ -12,6 +12,7 @@ import pytest
 import perdure
 import perdure.testing
 from perdure.access.machine import AccessEntry
+from perdure.app.configuration import engines as engine_config
 from perdure.app.configuration import project
 from perdure.app.configuration import server as server_config
 from perdure.app.configuration import telemetry as telemetry_config
@@ -110,6 +111,9 @@ def test_every_setting_is_on_the_page() -> None:
         "resolvers": {f"*.{each}" for each in RESOLVER_KEYS},
         "calendars": {f"*.{each}" for each in CALENDAR_KEYS},
         "channels": channels,
+        "engines": {f"*.{each}" for each in engine_config.ENTRY_KEYS},
+        "processes": {f"*.{each}" for each in engine_config.PROCESS_KEYS},
+        "tenants": {"*.engine", "*.processes.*.engine"},
         "bus": {f"brokers.*.{each}" for each in bus_settings.BROKER_KEYS}
         | {f"task_results[].{each}" for each in bus_settings.RESULT_KEYS},
     }  # fmt: skip

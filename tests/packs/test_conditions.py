@@ -12,7 +12,6 @@ NAMES = {"answers": {"kind": "new-client", "count": 3, "docs": ["a"], "none": []
 STEPS = [{"verb": "kyc.open-case", "status": "completed"}, {"verb": "a.b", "status": "failed"}]
 
 
-@pytest.mark.req("V28")
 @pytest.mark.parametrize(
     ("text", "holds"),
     [
@@ -46,7 +45,6 @@ def test_a_condition_means_what_it_says(text: str, holds: bool) -> None:
     assert is_met(parse_condition(text), NAMES, STEPS) is holds
 
 
-@pytest.mark.req("V28")
 @pytest.mark.parametrize(
     ("text", "reason", "at"),
     [

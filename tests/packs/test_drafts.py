@@ -31,7 +31,6 @@ def names(draft: Draft) -> list[str]:
     return [entry.name for entry in draft.entries]
 
 
-@pytest.mark.req("V28")
 def test_an_edited_argument_changes_the_sentence_and_asks_for_confirmation_again() -> None:
     confirmed = d.confirm(planned()).draft
     change = d.edit_arg(confirmed, 2, "case-type", "event-driven", VERBS)
@@ -42,7 +41,6 @@ def test_an_edited_argument_changes_the_sentence_and_asks_for_confirmation_again
     assert confirmed.entries[1].args["case_type"] == "new-client"
 
 
-@pytest.mark.req("V28")
 def test_steps_are_dropped_disabled_enabled_and_moved() -> None:
     draft = planned()
     dropped = d.drop(draft, "solicit")
@@ -94,7 +92,6 @@ def test_added_steps_get_free_names_and_keep_their_references() -> None:
     assert draft.entries[-1].references[0].step == "case_2"
 
 
-@pytest.mark.req("V28")
 def test_the_readiness_report_names_every_reason() -> None:
     draft = Draft(
         entries=(

@@ -10,7 +10,6 @@ from perdure.packs.loader import Shelf, load_pack_text
 from tests.packs.sample_pack import PACK, catalogue
 
 
-@pytest.mark.req("V28")
 def test_a_good_pack_has_nothing_said_against_it() -> None:
     assert lint_pack(load_pack_text(PACK), catalogue(), Shelf()) == []
 
@@ -42,7 +41,6 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.req("V28")
 @pytest.mark.parametrize(
     ("code", "old", "new", "line", "hint"), [case for case in CASES if case[3]], ids=lambda value: str(value)[:24]
 )

@@ -15,7 +15,6 @@ from tests.packs.pages import MARK, PAGE, reference
 from tests.packs.sample_pack import PACK
 
 
-@pytest.mark.req("V28")
 def test_a_pack_keeps_everything_it_says() -> None:
     pack = load_pack_text(PACK)
     assert (pack.id, pack.version, pack.handoff_target) == ("kyc-case", "1.2", None)
@@ -26,7 +25,6 @@ def test_a_pack_keeps_everything_it_says() -> None:
     assert pack.section_of("screening.run") == ""
 
 
-@pytest.mark.req("V28")
 def test_the_hash_of_a_pack_is_that_of_its_bytes(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     data = PACK.replace("\n", "\r\n").encode()
@@ -108,7 +106,6 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.req("V28")
 @pytest.mark.parametrize(("old", "new", "line", "field", "reason", "hint"), WRONG, ids=[case[4][:60] for case in WRONG])
 def test_a_mistake_is_told_with_its_place_and_what_to_do(
     old: str, new: str, line: int, field: str, reason: str, hint: str

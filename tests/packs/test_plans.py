@@ -28,7 +28,6 @@ def draft(**answers: Any) -> Draft:
     return Draft(answers={field: Answer(value) for field, value in answers.items()})
 
 
-@pytest.mark.req("V28")
 def test_only_required_questions_are_asked_and_optional_ones_offered() -> None:
     assert [each.field for each in pending(CASE, draft())] == ["entity", "case_type"]
     assert [each.field for each in pending(CASE, draft(entity="A", case_type="new-client"))] == []
@@ -41,7 +40,6 @@ def test_a_pack_may_ask_everything() -> None:
     assert [each.field for each in pending(greedy, draft(entity="A", case_type="new-client"))] == ["documents"]
 
 
-@pytest.mark.req("V28")
 @pytest.mark.parametrize(
     ("field", "said", "understood"),
     [
@@ -64,7 +62,6 @@ def test_an_answer_in_free_words_is_understood_or_told_why_not(field: str, said:
     assert understand(question, said, options_of(question, VERBS)) == understood
 
 
-@pytest.mark.req("V28")
 def test_a_template_is_repeated_left_out_and_filled_in() -> None:
     answers = draft(entity="Allianz SE", case_type="new-client", documents=["passport", "bank letter"])
     template = choose_template(CASE, answers)
@@ -86,7 +83,6 @@ def test_a_template_is_repeated_left_out_and_filled_in() -> None:
     assert [entry.verb for entry in nothing.entries] == ["ubo.discover", "kyc.open-case"]
 
 
-@pytest.mark.req("V28")
 def test_every_argument_knows_where_its_value_came_from() -> None:
     text = PACK.replace(
         'ubo.discover, args: {entity: "{answers.entity}"}', 'ubo.discover, args: {entity: "{context.client_group}"}'
@@ -137,7 +133,6 @@ SHELF = Shelf(
 )
 
 
-@pytest.mark.req("V28")
 @pytest.mark.parametrize(
     ("said", "verdict", "best", "captured"),
     [
@@ -160,7 +155,6 @@ def test_a_pack_is_chosen_outright_by_phrase_or_not_at_all(
     assert verdict != "strong" or (found.best is not None and found.best.captured == captured)
 
 
-@pytest.mark.req("V28")
 def test_of_phrases_equally_alike_the_one_that_takes_something_is_meant() -> None:
     shelf = Shelf([load_pack_text(ALIKE)])
     found = select_pack("start kyc on Nordlys Capital", shelf)
@@ -176,7 +170,6 @@ required_questions: [{field: entity, prompt: "Which?", answer_kind: string}]
 """
 
 
-@pytest.mark.req("V28")
 def test_a_verb_is_found_by_name_sentence_or_phrase() -> None:
     for said in ("kyc.open-case", "kyc.open_case", "open a KYC case", "start a kyc review of Allianz"):
         found = select_verb(said, VERBS, CASE)
@@ -206,7 +199,6 @@ def test_what_comes_next_in_the_template_weighs_more() -> None:
     assert after.score == pytest.approx(before.score + Scoring().next_step)
 
 
-@pytest.mark.req("V28")
 @pytest.mark.parametrize(
     ("calls", "tier", "reason", "fired"),
     [
@@ -238,7 +230,6 @@ def test_the_gravest_step_decides_and_rules_only_raise(
     assert (composed.tier, composed.reason, len(composed.fired)) == (tier, reason, fired)
 
 
-@pytest.mark.req("V28")
 def test_handing_over_takes_along_what_is_known_and_asks_only_what_is_new() -> None:
     target = load_pack_text(
         "id: next\nname: Next\nversion: '1'\noptional_context: [client_group]\nrequired_questions:\n"

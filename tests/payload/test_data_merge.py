@@ -45,7 +45,6 @@ objects = flats | st.dictionaries(keys, scalars | st.lists(scalars, max_size=2) 
 @example({"a": {"b": 1}}, {"a": {"ä": 2}, "b": None})
 @example({"a": {"b": 1}}, {"a": {}})
 @settings(deadline=None)
-@pytest.mark.req("V8")
 def test_data_is_merged_and_settled_at_once_as_one_after_the_other(data: dict[str, Any], patch: dict[str, Any]) -> None:
     # Types and the order of fields too.
     assert repr(merge_settled(data, patch)) == repr(settled(merge(data, patch)))

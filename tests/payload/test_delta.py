@@ -82,7 +82,6 @@ def test_a_change_is_read_as_it_was_stored_for_ever() -> None:
 
 
 @given(st.binary(max_size=200))
-@pytest.mark.req("V8")
 def test_whatever_is_marked_as_a_change_is_one_or_said_to_be_none(data: bytes) -> None:
     before: Held = begun()[1]
     try:
@@ -93,7 +92,6 @@ def test_whatever_is_marked_as_a_change_is_one_or_said_to_be_none(data: bytes) -
         pass
 
 
-@pytest.mark.req("V8")
 @pytest.mark.parametrize("data", [b"", b"{", b'{"n":1', b"\xff", b'{"n":1}x', b"[" * 500])
 def test_a_change_whose_data_is_no_json_is_none(data: bytes) -> None:
     (base, _), before = begun()
@@ -101,7 +99,6 @@ def test_a_change_whose_data_is_no_json_is_none(data: bytes) -> None:
         apply_delta(before, Stored(base, data, "", "", "", ""))
 
 
-@pytest.mark.req("V8")
 @pytest.mark.parametrize("place", [3, 40, 60, 80, -1])
 def test_a_change_of_which_a_byte_was_changed_makes_another_payload(place: int) -> None:
     (base, _), before = begun()

@@ -68,7 +68,6 @@ def test_the_packed_form_is_the_canonical_envelope_and_the_hash_of_its_bytes() -
     assert set(fields["sub_verb_trail"][0]) == set(TrailEntry.__struct_fields__)
 
 
-@pytest.mark.req("V8")
 def test_what_was_packed_comes_back_whole() -> None:
     sent = with_trail(envelope(trail_ref="events/1"), entry(1))
     packed = pack(sent)
@@ -80,7 +79,6 @@ def test_what_was_packed_comes_back_whole() -> None:
 
 @given(st.dictionaries(st.text(max_size=5), st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5)))
 @settings(deadline=None, max_examples=150)
-@pytest.mark.req("V8")
 def test_any_data_crosses_and_crosses_again_unchanged(data: dict[str, Any]) -> None:
     packed = pack(envelope(data))
     assert unpack(packed).data == data
@@ -100,7 +98,6 @@ def test_any_single_changed_byte_is_detected(draw: st.DataObject) -> None:
     assert caught.value.data["differs"] in ("payload hash", "canonical form")
 
 
-@pytest.mark.req("V8")
 def test_every_truncation_is_detected() -> None:
     packed = pack(envelope())
     for length in range(len(packed.domain_payload)):
@@ -129,7 +126,6 @@ def altered(change: str) -> Packed:
             raise AssertionError(other)
 
 
-@pytest.mark.req("V8")
 @pytest.mark.parametrize("change", ["respaced", "reordered", "escaped", "repeated", "truncated", "deep"])
 def test_a_payload_that_was_reformatted_and_hashed_again_is_still_detected(change: str) -> None:
     with pytest.raises(PayloadIntegrityError) as caught:
@@ -138,7 +134,6 @@ def test_a_payload_that_was_reformatted_and_hashed_again_is_still_detected(chang
     assert "differs" in str(caught.value)
 
 
-@pytest.mark.req("V8")
 def test_respaced_data_with_its_hash_made_to_fit_is_not_canonical() -> None:
     text = pack(envelope({"a": 1, "b": 2})).domain_payload
     for spelling in ('{"a":1, "b":2}', '{"b":2,"a":1}', '{"a":1.0,"b":2}', '{"a":1,"a":1,"b":2}'):
@@ -150,7 +145,6 @@ def test_respaced_data_with_its_hash_made_to_fit_is_not_canonical() -> None:
         assert caught.value.data["differs"] == "canonical form"
 
 
-@pytest.mark.req("V8")
 def test_data_an_engine_coerced_is_named_by_its_hash() -> None:
     coerced = rewritten(data={**DATA, "amount": "12.5"})
     with pytest.raises(PayloadIntegrityError) as caught:
@@ -162,7 +156,6 @@ def test_data_an_engine_coerced_is_named_by_its_hash() -> None:
     assert caught.value.data["actual"] in str(caught.value)
 
 
-@pytest.mark.req("V8")
 @pytest.mark.parametrize(
     "fields",
     [
@@ -184,7 +177,6 @@ def test_a_wrong_envelope_field_is_named(fields: dict[str, Any]) -> None:
     assert next(iter(fields)) in str(caught.value)
 
 
-@pytest.mark.req("V8")
 def test_another_schema_than_expected_is_refused() -> None:
     packed = pack(envelope())
     with pytest.raises(PayloadIntegrityError, match=r"expected kyc\.close-case/v1, actual kyc\.open-case/v1"):
@@ -210,7 +202,6 @@ def test_packing_refuses_what_unpacking_would_with_a_trail_and_without(field: st
     assert outcome(bare) == outcome(with_trail(bare, entry(1)))
 
 
-@pytest.mark.req("V8")
 def test_packing_refuses_an_envelope_that_could_not_be_unpacked() -> None:
     with pytest.raises(PayloadIntegrityError, match="data hash differs"):
         pack(envelope(schema_hash=data_hash("other data")))
@@ -221,7 +212,6 @@ def test_packing_refuses_an_envelope_that_could_not_be_unpacked() -> None:
         pack(envelope({"when": {1, 2}}))
 
 
-@pytest.mark.req("V8")
 def test_a_payload_that_is_not_text_is_refused() -> None:
     for text in (None, b"{}", 5, {"a": 1}):
         with pytest.raises(PayloadIntegrityError, match="expected a string"):
@@ -241,7 +231,6 @@ def test_the_schema_check_runs_on_the_way_out_and_on_the_way_in() -> None:
         unpack(pack(envelope({})), check=require_entity)
 
 
-@pytest.mark.req("V9")
 def test_a_payload_over_budget_names_its_three_largest_fields_and_the_way_out() -> None:
     data = {"scan": "x" * 60_000, "notes": "y" * 9_000, "history": ["z" * 100] * 50, "small": 1}
     with pytest.raises(PayloadTooLargeError) as caught:
@@ -253,7 +242,6 @@ def test_a_payload_over_budget_names_its_three_largest_fields_and_the_way_out() 
     assert "call.resolve(uri)" in str(caught.value)
 
 
-@pytest.mark.req("V9")
 def test_the_budget_is_exact_and_holds_in_both_directions() -> None:
     packed = pack(envelope())
     size = len(packed.domain_payload.encode())
@@ -266,7 +254,6 @@ def test_the_budget_is_exact_and_holds_in_both_directions() -> None:
     assert BUDGET_BYTES == 65_536
 
 
-@pytest.mark.req("V9")
 def test_data_that_is_one_big_text_is_named_as_such() -> None:
     with pytest.raises(PayloadTooLargeError) as caught:
         pack(envelope("x" * 70_000))

@@ -69,7 +69,6 @@ def packed_alone(before: Envelope, data: Any, **who: Any) -> Envelope:
 @example({"\uffff": 1, "\U00010000": 2}, [{"\ue000": True, "\U0001f600": False}])
 @example({"n": 1.0}, [{"n": -0.0, "deep": {"m": 1e20}}, {"text": "9" * 16}])
 @settings(deadline=None, max_examples=150)
-@pytest.mark.req("V8")
 def test_whatever_changes_the_bytes_are_those_of_packing_it_alone(
     first: dict[str, Any], later: list[dict[str, Any]]
 ) -> None:
@@ -93,7 +92,6 @@ names = st.from_regex(r"[^\s/]{1,9}/v[1-9]", fullmatch=True).filter(lambda name:
 @given(st.lists(texts, min_size=6, max_size=6), names, st.none() | texts)
 @example(["%", "%s", "%b", "%%", '"%', "\x00"], "%b%%/v1", "%b")
 @settings(deadline=None)
-@pytest.mark.req("V8")
 def test_whoever_changes_it_the_bytes_are_those_of_packing_it_alone(
     given: list[str], schema: str, reference: str | None
 ) -> None:
@@ -121,7 +119,6 @@ def test_the_trail_of_changes_keeps_the_last_twenty() -> None:
     assert [entry.job_key for entry in current.sub_verb_trail] == [f"job-{n}" for n in range(5, TRAIL_LENGTH + 5)]
 
 
-@pytest.mark.req("V8")
 @pytest.mark.parametrize("is_flat", [True, False])
 def test_what_is_kept_is_nobody_elses(is_flat: bool) -> None:
     data: dict[str, Any] = {"n": 1} if is_flat else {"n": 1, "tags": ["a"], "inner": {"m": [1]}}
@@ -137,7 +134,6 @@ def test_what_is_kept_is_nobody_elses(is_flat: bool) -> None:
     assert is_flat or second.data == {"n": 1, "tags": ["a"], "inner": {"m": [1]}}
 
 
-@pytest.mark.req("V8")
 @pytest.mark.parametrize(
     "data",
     [
@@ -170,7 +166,6 @@ def test_what_packing_refuses_a_change_refuses_in_the_same_words(data: Any) -> N
     assert changed.value.data == first.value.data == alone.value.data
 
 
-@pytest.mark.req("V9")
 def test_the_budget_of_a_change_is_exact() -> None:
     before, data = begun()[1], {"scan": "x" * 500, "notes": "y" * 90}
     (_, written), held = pack_change(before, settled(data), **WHO)
@@ -184,7 +179,6 @@ def test_the_budget_of_a_change_is_exact() -> None:
     assert changed.value.data == alone.value.data
 
 
-@pytest.mark.req("V8")
 @pytest.mark.parametrize("wrong", [{"by": 7}, {"at": None}, {"job_key": ["key"]}, {"verb": 1.5}, {"by": object()}])
 def test_who_changed_it_must_be_text(wrong: dict[str, Any]) -> None:
     before = begun()[1]
@@ -192,7 +186,6 @@ def test_who_changed_it_must_be_text(wrong: dict[str, Any]) -> None:
         pack_change(before, settled({"n": 1}), **{**WHO, **wrong})
 
 
-@pytest.mark.req("V8")
 @pytest.mark.parametrize("field", WHO)
 def test_who_changed_it_must_be_unicode(field: str) -> None:
     before = begun()[1]
@@ -200,7 +193,6 @@ def test_who_changed_it_must_be_unicode(field: str) -> None:
         pack_change(before, settled({"n": 1}), **{**WHO, field: "\ud800"})
 
 
-@pytest.mark.req("V8")
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -218,7 +210,6 @@ def test_what_packing_refuses_of_an_envelope_is_refused_when_it_is_the_first(wro
         begun(**wrong)
 
 
-@pytest.mark.req("V9")
 def test_the_budget_of_the_first_is_exact() -> None:
     (_, written), held = begun({"scan": "x" * 500})
     assert held.size == len(written)

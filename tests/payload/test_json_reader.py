@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from perdure.errors import PayloadIntegrityError, PayloadTooLargeError, PerdureError, SchemaViolationError
 from perdure.payload import canonical, parse
 
-pytestmark = pytest.mark.req("V8")
-
 MALFORMED = [
     (b"", "JSON"),
     (b"{", "JSON"),

@@ -33,3 +33,23 @@ def agent_history(
             e.CompletionReceived(1, 1, at(70), "m-1"), e.StepCompleted(1, at(70), result),
         )),
     )  # fmt: skip
+
+
+def question_history(
+    started: e.Entry, at: Any, result: bytes, question: bytes
+) -> tuple[tuple[str, tuple[e.Entry, ...]], ...]:
+    """Of a call whose agent asked a person and went on with the answer."""
+    return (
+        ("StartCall", (started, e.AttemptStarted(1, 1, at(0), 3))),
+        ("RecordAttempt", (
+            e.QuestionAsked(1, 1, at(5), "agent:judge", question), e.StepParked(1, at(5), "kyc.score"),
+            e.TaskOpened(1, 1, at(5), groups=("compliance",), title="Answer agent:judge"),
+        )),
+        ("Complete", (
+            e.TaskActed(1, 1, at(70), "complete", "rita"), e.CompletionReceived(1, 1, at(70), "m-1"),
+            e.QuestionAnswered(1, at(70), "rita", result), e.AttemptStarted(1, 2, at(70), 3),
+        )),
+        ("RecordAttempt", (e.StepHeld(1, 2, at(71), "agent.open", "The circuit breaker is open.", at(75)),)),
+        ("FireTimer", (e.AttemptStarted(1, 3, at(75), 3),)),
+        ("RecordAttempt", (e.StepCompleted(1, at(80), result),)),
+    )  # fmt: skip

@@ -13,7 +13,7 @@ from perdure.runbooks.machine import journal_entries as e
 from perdure.runbooks.machine.runbook_machine import RunbookMachine
 from perdure.runbooks.machine.state import Failure
 from perdure.sources import Id
-from tests.replay.agent_histories import agent_history
+from tests.replay.agent_histories import agent_history, question_history
 from tests.replay.plan_histories import PLAN_HISTORIES
 from tests.replay.task_histories import joint_history, task_history
 
@@ -102,6 +102,7 @@ HISTORIES: dict[str, Commands] = {
     "a human task": task_history(started(), at, RESULT),
     "a human task of two groups": joint_history(started(), at, RESULT),
     "an agent that was slow, then not sure": agent_history(started(), at, RESULT, AMENDED),
+    "an agent that asked a person": question_history(started(), at, RESULT, AMENDED),
     **PLAN_HISTORIES,
 }  # fmt: skip
 

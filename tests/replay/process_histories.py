@@ -77,6 +77,25 @@ INSTANCES: dict[str, Commands] = {
             e.Left(2, "completed"), e.InstanceEnded(at(12), "completed"),
         )),
     ),
+    "a job whose agent asked a person": (
+        ("StartInstance", at(0), (
+            started(), e.Entered(2, "judge", 1, "job", at(0), "f1"), e.JobMade(2, "kyc.judge", 1),
+            e.JobStarted(2, 1, at(0), 5),
+        )),
+        ("RecordJob", at(1), (
+            e.JobAsked(2, 1, at(1), "agent:judge", NEXT),
+            e.TaskOpened(2, groups="compliance", due="PT1H", due_at=at(61)),
+        )),
+        ("CompleteTask", at(9), (
+            e.TaskCompleted(2, at(9), "rita", ""), e.JobAnswered(2, at(9), "rita", NEXT),
+            e.JobMade(2, "kyc.judge", 1), e.JobStarted(2, 2, at(9), 5),
+        )),
+        ("RecordJob", at(10), (e.JobHeld(2, 2, at(10), "agent.open", "The circuit breaker is open.", at(11)),)),
+        ("FireTimer", at(11), (e.JobMade(2, "kyc.judge", 1), e.JobStarted(2, 3, at(11), 5))),
+        ("RecordJob", at(12), (
+            e.JobCompleted(2, at(12), NEXT, "kyc.judge"), e.Left(2, "completed"), e.InstanceEnded(at(12), "completed"),
+        )),
+    ),
     "a job of another verb after a migration": (
         ("StartInstance", at(0), (
             started(), e.Entered(2, "create", 1, "job", at(0), "f1"), e.JobMade(2, "kyc.create", 1, definition=77),
@@ -288,7 +307,7 @@ TAGS_OF_INSTANCES = {
     36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored", 39: "Adopted", 40: "TaskDelegated",
     41: "TaskChased", 42: "TaskOverridden", 43: "AgentUsed", 44: "JobRebound", 45: "Rerouted",
     46: "OverrideProposed", 47: "OverrideAgreed", 48: "ConsequenceAgreed", 49: "CorrelationFailed",
-    50: "TaskAnswered", 51: "TaskReopened", 52: "CarrierChanged",
+    50: "TaskAnswered", 51: "TaskReopened", 52: "CarrierChanged", 53: "JobAsked", 54: "JobAnswered", 55: "JobHeld",
 }  # fmt: skip
 TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired", 5: "Redrawn"}
 TAGS_OF_ACCESS = {1: "KeyCreated", 2: "KeyRevoked", 3: "SessionEnded"}

@@ -78,6 +78,7 @@ class Desk:
         self.calls: list[Call] = []
         self.decisions: list[Decide] = []
         self.failing: set[str] = set()
+        self.broken: set[str] = set()
         self.risk = 1
 
     def bound(self) -> dict[str, Callable[..., Any]]:
@@ -90,6 +91,8 @@ class Desk:
         self.calls.append(call)
         if call.verb in self.failing:
             raise BusinessError("REFUSED", f"{call.verb} said no")
+        if call.verb in self.broken:
+            raise TypeError(f"{call.verb} has a bug")
 
     async def find(self, call: Call) -> dict[str, Any]:
         self._called(call)

@@ -232,6 +232,25 @@ async def test_what_is_asked_after_a_failure_is_a_task_with_three_answers(
         await whole(sandbox)
 
 
+@pytest.mark.req("X26", "V16")
+async def test_a_bug_of_a_handler_is_asked_about_where_the_step_asks_about_failures(store_url: str) -> None:
+    desk = Desk()
+    desk.broken = {"co.find"}
+    async with opened(store_url, desk) as sandbox:
+        program = 'LET a = EXEC co.find(name: "A") ON FAILURE ask\nLET b = EXEC co.find(name: "B")'
+        view = await started(sandbox, program)
+        waiting = view.step("a").waiting_for
+        assert (waiting.kind, waiting.code) == ("task", "handler.bug")
+        assert "has a bug" in waiting.text and waiting.text.endswith("Somebody has to say retry, skip or abort.")
+        assert view.step("b").waiting_for.kind == "incident", "a step that asks nobody"
+        assert [each.key for each in (await sandbox.listing.tasks()).items] == [f"{view.id}:1"]
+        desk.broken = set()
+        await sandbox.tasks.complete(waiting.key, {"answer": "retry", "reason": "it was mended"})
+        await sandbox.run_until_idle()
+        assert states(await sandbox.runbooks.show(view.id))["a"] == "completed"
+        await whole(sandbox)
+
+
 @pytest.mark.req("X7")
 async def test_another_answer_after_the_first_is_late_and_the_same_one_a_duplicate(store_url: str) -> None:
     async with opened(store_url) as sandbox:

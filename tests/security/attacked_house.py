@@ -76,8 +76,8 @@ def _read(answer: httpx.Response, status: int) -> Any:
 class AttackedHouse:
     """The server, callers by the names of their keys, and what verbs have really done."""
 
-    def __init__(self, folder: Path, store: str) -> None:
-        self.server = Server(PROJECT, folder / "house", store)
+    def __init__(self, folder: Path, store: str, settings: str = "") -> None:
+        self.server = Server(PROJECT, folder / "house", store, settings)
         self._texts = {name: self._made_at_the_machine(name) for name in ADMINISTRATORS.values()}
         self._callers: dict[str, Caller] = {}
 

@@ -25,7 +25,7 @@ KEYS: tuple[Key, ...] = get_args(Key)
 ROADS = ("HTTP", "MCP", "token", "webhook", "REPL")
 HOLDS_NO_DATA = frozenset({
     "list_verbs", "show_verb", "list_packs", "show_pack", "plan_runbook", "check_process",
-    "list_engines", "list_keys", "create_key", "revoke_key",
+    "list_engines", "list_agents", "close_agent", "list_keys", "create_key", "revoke_key",
 })  # fmt: skip
 """Rows that concern no verb's data: definitions of the project, plans and models that the asker brings, and keys."""
 OF_TOKENS = frozenset({"send_completion", "send_progress"})

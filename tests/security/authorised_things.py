@@ -143,6 +143,8 @@ class Things:
             "send_completion": {"verb": self.side.wait, "result": {}}, "check_process": {"profile": "open"},
             "deploy_process": {"profile": "open"},
         }  # fmt: skip
+        if row.id == "check_deployment_impact":
+            return {"models": [{"xml": self._model()}], "profile": "open"}
         calls = {"calls": [{"verb": self.side.verb, "args": {"text": "x"}}]} if row.id in COMPOSED else {}
         return {**calls, **more.get(row.id, {})}
 
@@ -171,8 +173,7 @@ class Things:
             case "lifecycle":
                 return await self.of("lifecycle")
             case "correlation_id":
-                is_request = room.startswith("document-request")
-                return await self.of("request") if is_request else f"{await self.of('subject')}:1"
+                return await self.of("request")
             case "yaml":
                 self._count += 1
                 return lifecycle(f"y-{self.side.message}-{self._count}", self.side.wait)
@@ -181,15 +182,19 @@ class Things:
             case "case":
                 return await self.of("case")
             case "xml":
-                self._count += 1
-                return model(f"x-{self.side.message}-{self._count}", self.side.task)
+                return self._model()
         return {
             "version": 1, "step": "one", "reason": "why", "to": "ada", "agree": True, "data": {"text": "y"},
             "action": "ask", "task": 1,
             "text": "so far", "subject": "c-1", "target": "DONE", "status": "completed",
             "type": "form", "by": "01m7hk5wprf2yvfhhcs4kqadfv",
             "amendment": 1, "value": 1, "principal": "kim", "engine": "temporal", "roles": ["viewer"], "size": 1,
+            "agent": "agent:judge",
         }[name]  # fmt: skip
+
+    def _model(self) -> str:
+        self._count += 1
+        return model(f"x-{self.side.message}-{self._count}", self.side.task)
 
     async def arguments(self, tool: Tool) -> dict[str, Any]:
         """Arguments of an MCP tool; an unknown one that it needs is a KeyError."""
@@ -201,6 +206,8 @@ class Things:
                 given[each.name] = await self._argument(each.name, tool)
         if tool.name == "complete_wait":
             given["verb"] = self.side.wait
+        if tool.name == "deployment_impact":
+            given |= {"model": self._model(), "profile": "open"}
         if tool.name == "read_value":
             given["step"] = "one"
         return {name: value for name, value in given.items() if value is not None}

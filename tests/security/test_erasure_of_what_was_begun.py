@@ -10,8 +10,13 @@ from typing import Any
 import pytest
 
 from perdure.app.audit.store_audit import verify_store
+from perdure.app.lifecycles.resolution_calls import ResolutionCallDesk
 from perdure.channels.channel_settings import RowSettings
+from perdure.engine import StartRequest
+from perdure.engines.embedded.instances.instances import Instances
 from perdure.errors import RejectedError
+from perdure.journal import Origin
+from perdure.lifecycles.ports import Resolution
 from perdure.sources import parse_id
 from perdure.testing.sandbox import Sandbox
 from tests.app.task_results.doors import insert
@@ -87,6 +92,28 @@ async def test_a_process_that_runs_on_is_cancelled_and_erased_with_its_call(stor
         assert await audited(sandbox) == (set(), [])
 
 
+async def test_a_process_that_is_just_being_started_loses_its_data_too(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with served(store_url, ESCALATED) as server:
+        sandbox, start, erased = server.sandbox, Instances.start, list[str]()
+        await sandbox.runtime.engine.deploy(line("outer", user("look")), ORIGIN, profile="open")
+
+        async def start_late(self: Instances, request: StartRequest, *given: Any, **more: Any) -> Any:
+            if not erased:
+                erased.append(request.business_key)
+                await sandbox.cancel(request.business_key, "no longer needed")
+                await sandbox.erase(request.business_key, "asked for")
+            return await start(self, request, *given, **more)
+
+        monkeypatch.setattr(Instances, "start", start_late)
+        called = await sandbox.call("client.check", {"who": SECRET})
+        await sandbox.run_until_idle()
+        assert erased == [called.id] and len(await sandbox.instances.list()) == 1
+        assert left_in(store_url, SECRET) == set()
+        assert await audited(sandbox) == (set(), [])
+
+
 async def test_the_call_that_an_escalation_began_is_erased_and_named_while_it_is_not(store_url: str) -> None:
     async with served(store_url, ESCALATED) as server:
         sandbox = server.sandbox
@@ -119,6 +146,27 @@ async def test_deliveries_of_an_erased_request_lose_the_address(store_url: str, 
         await ada.post(f"/api/calls/{solicited['id']}/cancel", {"reason": "moved away"})
         await server.idle()
         await ada.post(f"/api/calls/{solicited['id']}/erase", {"reason": "asked for"})
+        assert left_in(store_url, EMAIL) == set()
+        assert await audited(server.sandbox) == (set(), [])
+
+
+async def test_a_call_that_a_lifecycle_is_just_making_loses_its_data_too(
+    store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asking(store_url, tmp_path) as server:
+        ada, begin, erased = server.of("ada"), ResolutionCallDesk.begin, list[str]()
+
+        async def begin_late(self: ResolutionCallDesk, resolution: Resolution, origin: Origin) -> Any:
+            if not erased:
+                erased.append(resolution.correlation_id.partition(":")[0])
+                await ada.post(f"/api/lifecycles/{erased[0]}/cancel", {"reason": "moved away"})
+                await ada.post(f"/api/lifecycles/{erased[0]}/erase", {"reason": "asked for"})
+            return await begin(self, resolution, origin)
+
+        monkeypatch.setattr(ResolutionCallDesk, "begin", begin_late)
+        id = await begun(server)
+        await server.idle()
+        assert erased == [id]
         assert left_in(store_url, EMAIL) == set()
         assert await audited(server.sandbox) == (set(), [])
 

@@ -193,7 +193,7 @@ async def check(found: Evidence, table: Table, what: str) -> None:
     assert places & {table.name, *table.guard.places}, (what, report.findings)
 
 
-GRAPHS = {"agent_thread", "agent_checkpoint", "agent_write"}
+GRAPHS = {"agent_thread", "agent_checkpoint", "agent_write", "agent_breaker"}
 
 
 @pytest.mark.req("P7")
@@ -203,7 +203,7 @@ async def test_every_table_of_the_schema_has_a_guard_that_is_tried_and_documente
     with Raw(store_url) as raw:
         tables = tables_of(raw)
     # Others write the queue of task results: the journal guards what counts. What engines away are known by is no fact,
-    # nor is how far a graph has come.
+    # nor is how far a graph has come, or when an agent is asked.
     known = {*GUARDS, "document_text", "task_result_queue", "engine_wait", *GRAPHS}
     assert tables == known, "a table without a guard, or a guard without a table"
     guards = PAGE.read_text(encoding="utf-8").split("## What guards each table")[1]

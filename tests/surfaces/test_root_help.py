@@ -39,7 +39,7 @@ def test_every_module_of_commands_is_in_the_table() -> None:
 
 def test_the_page_names_every_option_of_the_application() -> None:
     root: Any = get_command(application())
-    said = {each.opts[0]: each.help for each in root.params}
+    said = {", ".join(each.opts): each.help for each in root.params}
     told = {**dict(OWN_OPTIONS[:-1]), **{each.name: each.help for each in SHARED_OPTIONS}}
     assert {name: text.rstrip(".") for name, text in told.items()} == {
         name: text.rstrip(".") for name, text in said.items()

@@ -21,7 +21,6 @@ def _verb(properties: str, more: str = "", definitions: str = "{}") -> Verb:
 UUID = "123e4567-e89b-12d3-a456-426614174000"
 
 
-@pytest.mark.req("X4")
 @pytest.mark.parametrize(
     ("declared", "good", "bad"),
     [
@@ -77,7 +76,6 @@ def test_every_shorthand_type_compiles() -> None:
         _verb(f"{{x: {{type: {name}, enum: [a]}}}}")
 
 
-@pytest.mark.req("X4")
 def test_each_violation_is_listed_with_its_path_and_the_nearest_valid_name() -> None:
     verb = _verb(
         "{case-type: {type: string, enum: [new-client, periodic-review]}, lines: {type: array, "
@@ -115,7 +113,6 @@ def test_one_argument_in_two_spellings_is_refused() -> None:
         _verb("{case_type: {}}").check_input({"case-type": 1, "case_type": 2})
 
 
-@pytest.mark.req("X4")
 def test_defaults_are_filled_in_at_every_depth_and_the_input_is_left_alone() -> None:
     verb = _verb(
         "{depth: {type: integer, default: 5}, tags: {type: string_list, default: [a]}, "
@@ -207,7 +204,6 @@ def test_a_value_nested_without_end_is_a_violation_and_not_a_crash(schema: dict[
 
 
 @pytest.mark.parametrize("uri", ["https://example.com/schema", "file:///etc/passwd", "other.json"])
-@pytest.mark.req("X4")
 def test_no_reference_is_ever_fetched(uri: str) -> None:
     with pytest.raises(SchemaFault, match=r"never fetched|No base URI is available"):
         CompiledSchema({"$ref": uri})

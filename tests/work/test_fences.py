@@ -58,7 +58,6 @@ def handlers(slow: Slow) -> dict[str, Callable[..., object]]:
     return {"f.external": external, "f.none": plain, "f.broken": plain}
 
 
-@pytest.mark.req("X6")
 @pytest.mark.req("V14")
 async def test_a_worker_paused_past_its_lease_writes_nothing_and_the_other_finishes(store_url: str) -> None:
     slow = Slow()
@@ -100,7 +99,6 @@ def pause_before_work(crew: Any) -> list[tuple[Any, Any]]:
     return held
 
 
-@pytest.mark.req("X6")
 async def test_whatever_a_fenced_worker_does_under_its_lost_lease_is_refused(store_url: str) -> None:
     async with pair(store_url, load_text(DEFINITIONS), handlers(Slow())) as both:
         waiting = await both.first.call("f.timed", idempotency_key="waiting")
@@ -115,7 +113,6 @@ async def test_whatever_a_fenced_worker_does_under_its_lost_lease_is_refused(sto
         assert await both.entries(waiting.id) == before
 
 
-@pytest.mark.req("X6")
 @pytest.mark.both_stores(one_in=5)
 @pytest.mark.parametrize("ask", range(10))
 async def test_whatever_is_asked_of_a_process_that_lost_its_lease_is_done_under_a_new_one(
@@ -186,7 +183,6 @@ async def test_a_worker_that_lost_its_lease_works_on_under_a_new_one(store_url: 
         assert (await both.first.call("f.none")).state == "completed"
 
 
-@pytest.mark.req("X6")
 async def test_a_job_taken_over_by_its_own_process_under_a_new_lease_is_run_again(store_url: str) -> None:
     slow = Slow()
     async with pair(store_url, load_text(DEFINITIONS), handlers(slow)) as both:

@@ -16,7 +16,11 @@ export interface InstanceView {
   id: string; process: string; version: number; definition: string; state: string; progress: string; flags: Flags; data: Json;
   tokens: TokenView[]; waits: InstanceWait[]; incidents: IncidentMark[]; completed: string[]; error?: ErrorView | null; parent: string;
   business_key: string; tenant: string; principal: string; started_at: string | null; ended_at: string | null; suspended_at?: string | null;
-  erased_at?: string | null; sequence: number; overrides: OverrideView[];
+  erased_at?: string | null; sequence: number; overrides: OverrideView[]; engine: string; engine_link: string;
+}
+export interface EngineView {
+  name: string; url: string; reachable: boolean; version: string; lag_seconds: number; open_dispatches: number; waiting_steps: number;
+  unreachable_since?: string | null; reason: string; ui: string; is_default: boolean; processes: string[]; tenants: string[];
 }
 export interface DiagramView {
   xml: string;
@@ -47,8 +51,20 @@ export interface Review { findings: Finding[]; proofs: Proof[] }
 export interface ProcessView {
   process: string; version: number; status: string; hash: string; profile: string; verb: string; elements: { id: string; kind: string; name: string; type: string }[];
   flags: Record<string, Json>; bindings: Record<string, { verb: string; version: number; max_attempts: number; effects: string; hash: string; policy: Record<string, Json> }>; xml: string;
-  consequence: Tier; reaches: string[];
+  consequence: Tier; reaches: string[]; engine: string;
   findings: Finding[]; verdict?: Proof | null;
+}
+export type Verdict = "goes_on" | "migrates" | "stays_pinned";
+export interface StandingView { element: string; name: string; kind: string; count: number; incident: string }
+export interface StateImpact {
+  version: number; instances: number; examples: string[]; standing: StandingView[]; flags: Flags; is_suspended: boolean; verdict: Verdict;
+  mapping: Record<string, string>; reason: string; element: string; code: string; steps: string[]; bound: string; goes_around: string[];
+}
+export interface ProcessImpact { process: string; version: number; is_deployed: boolean; verdict: Verdict; instances: number; states: StateImpact[] }
+export interface VerbImpact { verb: string; version: number; hash: string; steps: number; instances: number; verdict: Verdict; reason: string }
+export interface CarrierImpact { engine: string; build: string; current: string; instances: number; verdict: Verdict; reason: string }
+export interface DeploymentImpact {
+  verdict: Verdict; is_decided: boolean; processes: ProcessImpact[]; verbs: VerbImpact[]; carriers: CarrierImpact[]; bounds: string[];
 }
 export interface MappingView { source: string; target: string }
 export interface WorkView {
@@ -83,4 +99,5 @@ export interface NewKey { id: string; text: string; view: KeyView }
 
 export interface Rung { at: string | null; act: string; to: string; is_done: boolean }
 export interface Proposal { data: Json; agent: string; why: string; confidence?: number | null; add?: Json; skip?: string[]; finish?: boolean; reason?: string }
-export type Task = Omit<TaskView, "form" | "proposal"> & { verb?: string; ladder?: Rung[]; delegated_by?: string[]; number?: number; form?: Schema | null; proposal?: Proposal | null };
+export interface Question { agent: string; text?: string; data?: Json }
+export type Task = Omit<TaskView, "form" | "proposal"> & { question?: Question | null; verb?: string; ladder?: Rung[]; delegated_by?: string[]; number?: number; form?: Schema | null; proposal?: Proposal | null };

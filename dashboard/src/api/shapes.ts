@@ -21,7 +21,7 @@ export interface WaitingFor {
   kind: string; key?: string; verb?: string; since?: string | null; due_at?: string | null; escalation?: string; code?: string; text?: string;
 }
 export interface AttemptView { attempt: number; status: string; started_at: string | null; ended_at?: string | null; error?: ErrorView | null }
-export interface CarrierView { process: string; version: number; definition: string; instance: string; state: string; progress: string; completed?: string[]; incidents?: IncidentMark[]; engine?: string; task_link?: string }
+export interface CarrierView { process: string; version: number; definition: string; instance: string; state: string; progress: string; completed?: string[]; incidents?: IncidentMark[]; engine?: string; engine_link?: string; task_link?: string }
 export interface IncidentMark { token: number; element: string; code: string; text: string; since: string | null }
 
 export interface StepView {
@@ -42,7 +42,7 @@ export interface RunbookRow {
 }
 export interface PlannedStep {
   name: string; number: number; verb: string; sentence?: string; section?: string; args?: Json; needs?: string[]; after?: string[];
-  branch?: Record<string, boolean>; on_failure?: string; gate?: string; writes?: string[]; parks?: string;
+  branch?: Record<string, boolean>; on_failure?: string; gate?: string; writes?: string[]; parks?: string; engine?: string;
 }
 export type Tier = "benign" | "reviewable" | "requires_confirmation" | "requires_authorisation";
 export interface PlanView {

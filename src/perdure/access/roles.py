@@ -22,14 +22,14 @@ def _table(*groups: tuple[frozenset[Role], str]) -> dict[str, frozenset[Role]]:
 
 OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_EVERYONE, """
-        audit.export call.list call.read dead-letter.list draft.read engine.list event.read incident.list instance.list
-        instance.read lifecycle.list lifecycle.read overview.read pack.list pack.read parked.list process.list
-        process.read request.read runbook.list runbook.read session.read task.list task.read verb.list
+        agent.list audit.export call.list call.read dead-letter.list draft.read engine.list event.read incident.list
+        instance.list instance.read lifecycle.list lifecycle.read overview.read pack.list pack.read parked.list
+        process.list process.read request.read runbook.list runbook.read session.read task.list task.read verb.list
         verb.read document.list document.read
     """),
     (_roles("author", "operator"), "runbook.draft runbook.extend runbook.plan runbook.start verb.call"),
     (_roles("operator"), """
-        call.amend call.cancel call.resolve call.retry case.cancel completion.send dead-letter.discard
+        agent.close call.amend call.cancel call.resolve call.retry case.cancel completion.send dead-letter.discard
         dead-letter.replay incident.retry incident.traceback instance.cancel instance.migrate instance.modify
         instance.move instance.resolve instance.resume instance.retry instance.start instance.suspend lifecycle.act
         lifecycle.cancel lifecycle.dismiss lifecycle.look lifecycle.migrate lifecycle.resolve lifecycle.retry
@@ -46,7 +46,7 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
         lifecycle.transit task.accept task.claim task.complete task.delegate task.unclaim
     """),
     (_roles("author"), """
-        lifecycle.deploy lifecycle.retire process.check process.deploy process.deprecate process.retire
+        deployment.check lifecycle.deploy lifecycle.retire process.check process.deploy process.deprecate process.retire
     """),
     (_roles(), """
         call.erase document.collect document.erase instance.erase key.create key.list key.revoke lifecycle.erase

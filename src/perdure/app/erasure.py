@@ -8,7 +8,8 @@
 | a document | its blobs |
 
 The data of the named one go first. What it began and runs on is cancelled. Interrupted or refused, the erasure goes on
-where it stopped when it is asked for again, and the audit names what is left.
+where it stopped when it is asked for again, and the audit names what is left. What was just being begun is erased with
+the notice by which it learns that nobody waits for it any more.
 """
 
 from __future__ import annotations
@@ -55,6 +56,14 @@ class Erasure:
             await self._runtime.upkeep.erase(id, self._origin, reason)
         for child in await self._begun_by(aggregate):
             await self._erase_begun(child, reason)
+
+    async def complete(self, id: Id) -> bool:
+        """Erase what an erased one began while it was being erased; false while something of it is still ending."""
+        try:
+            await self.erase(id, BECAUSE)
+        except RejectedError:
+            return False
+        return True
 
     async def _erase_begun(self, id: Id, reason: str) -> None:
         try:
@@ -131,3 +140,8 @@ class Erasure:
         except RejectedError:
             return False
         return True
+
+
+async def complete_erasure(runtime: Runtime, id: Id, origin: Origin) -> bool:
+    """On behalf of the platform, for whoever finds that something began too late to be erased."""
+    return await Erasure(runtime, origin).complete(id)

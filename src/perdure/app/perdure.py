@@ -24,6 +24,7 @@ from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
 from perdure.app.entity_lookup import MatchView, look_up
 from perdure.app.execution_mode import modes_of
 from perdure.app.facade.calls import CallDesk
+from perdure.app.facade.deployments import DeploymentDesk
 from perdure.app.facade.lifecycles import LifecycleDesk
 from perdure.app.facade.lists import Listing
 from perdure.app.facade.messages import MessageDesk
@@ -38,6 +39,7 @@ from perdure.app.outcomes.stream import outcome_events as read_outcomes
 from perdure.app.packs import PackOperations, pack_places
 from perdure.app.processes.processes import InstanceOperations, Processes, Views
 from perdure.app.processes.project_models import ProjectModels, default_places
+from perdure.app.project_functions import ProjectFunctions
 from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runbooks.runbooks import RunbookOperations
 from perdure.app.runbooks.view_builder import RunbookViews
@@ -54,6 +56,7 @@ from perdure.buses.bus_settings import BusSettings
 from perdure.business_calendar import Calendars
 from perdure.channels.channel_settings import ChannelSettings
 from perdure.channels.webhook_settings import Hooks
+from perdure.engine import EngineSettings
 from perdure.errors import RejectedError, Rejection
 from perdure.identifiers import check_key
 from perdure.journal import Origin
@@ -91,6 +94,7 @@ class Perdure(CallDesk, MessageDesk):
         performer = LocalPerformer(self)
         super().__init__(performer)
         self.processes = Processes(runtime, origin)
+        self.deployments = DeploymentDesk(performer)
         self.instances = InstanceOperations(performer, runtime, origin, self._views)
         self.workflows = Workflows(performer, runtime, origin, self._views)
         self._runbook_views = RunbookViews(runtime, origin, self._views)
@@ -121,6 +125,7 @@ class Perdure(CallDesk, MessageDesk):
         guards: Sequence[GuardKind | str] = (),
         packs: Sequence[str | Path] = (),
         workflows: Sequence[Any] = (),
+        functions: Sequence[Any] = (),
         handlers: Sequence[str] | Mapping[str, Any] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -138,7 +143,7 @@ class Perdure(CallDesk, MessageDesk):
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
         blobs: str | Path = "",
-        engine: str = "embedded",
+        engine: str | EngineSettings = "embedded",
         task_list: str = "",
         bus: BusSettings | None = None,
         channels: ChannelSettings | None = None,
@@ -161,15 +166,18 @@ class Perdure(CallDesk, MessageDesk):
         `blobs` is the folder that files of documents are kept in, by default beside the store. `task_list` is the
         address of a human task in a task list elsewhere, `https://tasks.example.org/{key}`.
         `bus` names brokers; one is connected when it is first used, and a worker takes in the task results they bring.
-        `engine` carries processes: `embedded`, `temporal://host:7233/namespace` or `camunda://host:8080`.
+        `engine` carries processes: `embedded`, `temporal://host:7233/namespace` or `camunda://host:8080`; several do,
+        by process and by tenant, as `EngineSettings` of `perdure.engine` say.
         `channels` are the ways by which documents are asked for. The links that they carry lead to `public_url`, with
         tokens that the secret in `secret_file` signs: the one of the servers.
-        `workflows` are processes written in Python or YAML: themselves, files, or folders of files.
+        `workflows` are processes written in Python or YAML: themselves, files, or folders of files. `functions` are
+        verbs declared by `@durable` and `@sync`: functions, modules, Python files, or folders of them.
         """
         if hooks is not None:
             hooks.check()
         links = external_task_list(task_list)
-        catalogue = load_definitions(definitions, environment, documents)
+        declared = ProjectFunctions.load(functions if role != "reader" else ())
+        catalogue = declared.extend(load_definitions(definitions, environment, documents))
         tells = hooks is not None and bool(hooks.leaving)
         if tells:
             catalogue = with_delivery_verb(catalogue)
@@ -180,7 +188,7 @@ class Perdure(CallDesk, MessageDesk):
         catalogue = with_workflow_verb(catalogue, bool(guarded))
         brought = ProjectWorkflows.load(workflows if role != "reader" else ())
         catalogue = brought.extend(catalogue)
-        registry = brought.handlers(handlers, catalogue) if role != "reader" else HandlerRegistry()
+        registry = declared.bind(brought.handlers(handlers, catalogue) if role != "reader" else HandlerRegistry())
         time = sources or SystemSources()
         runtime = Runtime(
             open_driver(url), catalogue, registry, time, role=role, keep_seconds=keep_seconds,
@@ -227,6 +235,7 @@ class Perdure(CallDesk, MessageDesk):
             "lifecycles": config.lifecycles if config.lifecycles is not None else lifecycle_places(config.definitions),
             "documents": config.documents, "guards": config.guards,
             "environment": config.environment, "packs": pack_places(config), "workflows": config.workflows,
+            "functions": config.functions,
             "keep_seconds": config.keep_seconds, "seal_key_file": config.seal_key_file,
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
             "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from perdure.access.api_key_cache import KeyRing
@@ -18,6 +19,7 @@ from perdure.app.documents.references import SCHEMES, DocumentReferences
 from perdure.app.documents.request_answers import RequestAnswers
 from perdure.app.documents.request_delivery import RequestDelivery
 from perdure.app.documents.shown_documents import ShownDocuments
+from perdure.app.erasure import complete_erasure
 from perdure.app.feed.journal_tail import Tail
 from perdure.app.instances.history_cache import InstanceHistoryCache
 from perdure.app.lifecycles.fact_sources import LifecycleFacts, RunbookFacts, VerbFacts
@@ -39,7 +41,7 @@ from perdure.business_calendar import Calendars
 from perdure.channels.webhook_settings import Hooks
 from perdure.documents.machine.document_machine import DocumentMachine
 from perdure.documents.machine.journal_entries import BlobScanned, VersionReceived
-from perdure.engine import Check, Engine
+from perdure.engine import Check, Engine, EngineSettings, read_engine
 from perdure.engines.engine_selection import open_engine
 from perdure.errors import FencedError, PerdureError
 from perdure.journal import Machine, Origin
@@ -86,6 +88,7 @@ from perdure.work.worker_identity import ProcessIdentity
 
 if TYPE_CHECKING:
     from perdure.app.telemetry import CommitObserver
+    from perdure.app.telemetry.engine_gauges import EngineGauges
     from perdure.app.workflows.project_workflows import ProjectWorkflows
     from perdure.telemetry.metrics import Metrics
 
@@ -118,6 +121,7 @@ class Runtime:
 
     task_list = TaskList()
     """Links to human tasks in a task list elsewhere."""
+    _engine_gauges: EngineGauges | None = None
 
     def __init__(
         self,
@@ -135,7 +139,7 @@ class Runtime:
         checks: Sequence[Check] | None = None,
         guards: GuardTable | None = None,
         blobs: str = "",
-        engine: str = "embedded",
+        engine: str | EngineSettings = "embedded",
     ) -> None:
         """`is_driven` when someone else moves the clock and calls the duties: no threads, no background tasks."""
         self.driver = driver
@@ -155,7 +159,8 @@ class Runtime:
         )  # fmt: skip
         self.desk = RecordDesk(self.store, catalogue)
         self.router = Router(
-            registry, self.desk.open, has_threads=not is_driven, now=sources.now, threads=self.store.agent_threads
+            registry, self.desk.open, has_threads=not is_driven, now=sources.now, threads=self.store.agent_threads,
+            breakers=self.store.agent_breakers,
         )  # fmt: skip
         self.router.register(RECORD, RecordReferences(self.desk), Bounds())
         self.conductor = CallExecutor(self.kernel, self.store, catalogue, self.router, self.lease, sources)
@@ -169,11 +174,11 @@ class Runtime:
         self.conductor.agent_policy.weigh = self.definitions.consequences.of_verb
         self.instances = InstanceReader(self.kernel, self.store, self.definitions)
         self.forms = Forms(self.instances, catalogue)
+        self.engines = read_engine(engine)
         self.engine: Engine = open_engine(
-            engine, self.conductor, self.upkeep, self.store, self.instances, self.forms, sources
+            self.engines, self.conductor, self.upkeep, self.store, self.instances, self.forms, sources
         )  # fmt: skip
-        self.pasts = InstanceHistoryCache(self.instances)
-        self.reviews = Reviews(catalogue, self.computations)
+        self.pasts, self.reviews = InstanceHistoryCache(self.instances), Reviews(catalogue, self.computations)
         self.packs = PackOperations()
         self.guards = Guards()
         self.hooks, self.buses, self.channels = Hooks(), Buses(), OpenChannels(self)
@@ -229,6 +234,7 @@ class Runtime:
         for scheme in SCHEMES:
             self.router.register(scheme, DocumentReferences(self), Bounds())
         self.kernel.hear((VersionReceived, BlobScanned), lambda aggregate, entry: self._wake.set())
+        self.conductor.complete_erasure = partial(complete_erasure, self)
         self.kernel.arm(self._arm)
         self.kernel.renew, self.store.renew = self._put_again, self._renew_lost
         for kind in self.machines:
@@ -322,6 +328,11 @@ class Runtime:
             await self.bus_doors.measure()
         if self.clock is not None:
             self.measure().clock_differs(self.clock.difference / SECOND)
+        if self._engine_gauges is None:
+            from perdure.app.telemetry.engine_gauges import EngineGauges  # noqa: PLC0415
+
+            self._engine_gauges = EngineGauges(self)
+        await self._engine_gauges.measure()
         return await self.observer.scrape()
 
     async def deploy_models(self, models: ProjectModels, origin: Origin) -> None:
@@ -403,6 +414,8 @@ class Runtime:
         self._duties = []
         await self.tail.close()
         await self.conductor.finish_jobs(FINISH_SECONDS)
+        if self._engine_gauges is not None:
+            await self._engine_gauges.close()
         await self.engine.close()
         if self._renewing is not None:
             self._renewing.cancel()

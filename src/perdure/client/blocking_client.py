@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from perdure.app.facade import workflows
+from perdure.app.facade import deployments, workflows
 from perdure.app.facade.lists import Listing as AsyncListing
 from perdure.client.asynchronous import api_keys, catalogue, journals, lifecycles, processes, runbooks, tasks
 from perdure.client.asynchronous.client import PATIENCE_SECONDS, TIMEOUT_SECONDS, AsyncClient
@@ -60,6 +60,12 @@ class Processes(Blocking):
     versions = called(processes.Processes.versions)
     retire = called(processes.Processes.retire)
     deprecate = called(processes.Processes.deprecate)
+
+
+class DeploymentDesk(Blocking):
+    """What a deployment would mean for everything that runs. Reached as `client.deployments`."""
+
+    check = called(deployments.DeploymentDesk.check)
 
 
 class InstanceDesk(Blocking):
@@ -214,6 +220,7 @@ class Client(Blocking):
         self.runbooks = RunbookDesk(portal, there.runbooks)
         self.drafts = DraftDesk(portal, there.drafts)
         self.processes = Processes(portal, there.processes)
+        self.deployments = DeploymentDesk(portal, there.deployments)
         self.instances = InstanceDesk(portal, there.instances)
         self.tasks = TaskDesk(portal, there.tasks)
         self.workflows = WorkflowDesk(portal, there.workflows)
@@ -264,6 +271,8 @@ class Client(Blocking):
     traceback = called(AsyncClient.traceback)
     overview = called(AsyncClient.overview)
     engines = called(AsyncClient.engines)
+    agents = called(AsyncClient.agents)
+    close_agent = called(AsyncClient.close_agent)
     retry = called(AsyncClient.retry)
     resolve = called(AsyncClient.resolve)
     amend = called(AsyncClient.amend)

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from perdure.engine.deployment import Deployment as Deployment
     from perdure.engine.deployment import Judged as Judged
     from perdure.engine.deployment import ProcessVersion as ProcessVersion
+    from perdure.engine.engine_settings import EngineEntry as EngineEntry
+    from perdure.engine.engine_settings import EngineSettings as EngineSettings
+    from perdure.engine.engine_settings import TenantEngines as TenantEngines
+    from perdure.engine.engine_settings import read_engine as read_engine
     from perdure.engine.engine_url import check_engine as check_engine
     from perdure.engine.instance import Flags as Flags
     from perdure.engine.instance import InstanceName as InstanceName
@@ -53,6 +57,7 @@ if TYPE_CHECKING:
     from perdure.engine.messages import Vet as Vet
     from perdure.engine.messages import sent_id as sent_id
     from perdure.engine.status import EngineStatus as EngineStatus
+    from perdure.engine.status import NamedEngine as NamedEngine
 
 # Names are loaded when first used: settings are read without them.
 _HOMES = {
@@ -66,6 +71,12 @@ _HOMES = {
         "Deployment",
         "Judged",
         "ProcessVersion",
+    ),
+    "engine_settings": (
+        "EngineEntry",
+        "EngineSettings",
+        "TenantEngines",
+        "read_engine",
     ),
     "engine_url": ("check_engine",),
     "instance": (
@@ -93,6 +104,9 @@ _HOMES = {
         "Vet",
         "sent_id",
     ),
-    "status": ("EngineStatus",),
+    "status": (
+        "EngineStatus",
+        "NamedEngine",
+    ),
 }
 __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -12,7 +12,7 @@ from perdure.engine.deployment import Deployment, Judged
 from perdure.engine.instance import Flags, InstanceName, LifecycleEvent, MigrationPlan, MovePlan, Until
 from perdure.engine.jobs import JobStream
 from perdure.engine.messages import Broadcast, Receipt, Vet
-from perdure.engine.status import EngineStatus
+from perdure.engine.status import EngineStatus, NamedEngine
 from perdure.journal import Origin
 from perdure.sources import Id
 from perdure.verb_contract import ConsequenceTier
@@ -31,14 +31,37 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """The engine's name, as settings and refusals say it."""
+        """The engine's name, as settings and refusals say it; of several, that of the one instances begin on."""
         ...
 
     @property
-    def capabilities(self) -> Capabilities: ...
+    def capabilities(self) -> Capabilities:
+        """What the engine of that name can do."""
+        ...
 
-    async def status(self) -> EngineStatus:
-        """How the engine stands now; one that cannot be reached says why, within seconds."""
+    @property
+    def engines(self) -> Sequence[NamedEngine]:
+        """The engines that instances may be on."""
+        ...
+
+    def place(self, process: str, tenant: str) -> NamedEngine:
+        """The engine on which an instance of a process begins now."""
+        ...
+
+    async def carrier(self, instance: InstanceName) -> NamedEngine:
+        """The engine that carries an instance, or carried it to its end."""
+        ...
+
+    def carrier_at_hand(self, instance: Id) -> NamedEngine | None:
+        """The same where it needs no look into the store, and no link leads elsewhere."""
+        ...
+
+    async def link(self, aggregate: Aggregate) -> str:
+        """The address of an instance in the web interface of its engine; empty without one."""
+        ...
+
+    async def status(self, name: str = "") -> EngineStatus:
+        """How an engine stands now; one that cannot be reached says why, within seconds."""
         ...
 
     async def open(self) -> None:

@@ -55,3 +55,5 @@ class ProcessVersion(msgspec.Struct, frozen=True):
     is_latest: bool = False
     consequence: ConsequenceTier | Literal[""] = ""
     """The gravest tier it could reach when it was deployed; empty of one deployed before that was kept."""
+    engine: str = ""
+    """The name of the engine on which an instance begins now."""

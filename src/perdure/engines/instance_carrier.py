@@ -1,4 +1,4 @@
-"""The carrier of an instance: its first record says whether an engine outside decides it, until it is moved."""
+"""The carrier of an instance: its first record names the engine outside that decides it, until it is moved."""
 
 from __future__ import annotations
 
@@ -46,11 +46,15 @@ class InstanceCarriers:
         self._known: OrderedDict[bytes, str] = OrderedDict()
 
     async def of(self, id: Id) -> str:
-        """The name of the engine that decides an instance; empty for our kernel, and for what is not there."""
+        """The name of the engine outside that decides an instance; empty for our kernel, and for what is not there."""
         known = self._known.get(id)
         if known is not None:
             return known
         return await self.look(id)
+
+    def known(self, id: Id) -> str | None:
+        """The same from memory; None where that says nothing."""
+        return self._known.get(id)
 
     async def look(self, id: Id) -> str:
         """The same as stored now: another process may have moved it."""

@@ -6,7 +6,7 @@
 | appended before | `known`: nothing changes, and the aggregate is answered as it is |
 | before the last one, never appended | refused as `wrong_state`: the journal does not change its past |
 | some left out | no fault: a carrier counts for many aggregates |
-| of another carrier or partition | refused as `wrong_state`: an aggregate is decided in one place |
+| of another carrier or partition | refused as `wrong_state`: an aggregate is decided in one place, until it is moved |
 | entries that the machine cannot apply | refused as `invalid` |
 
 The row version is the gate: of two who append one position at the same time, one finds it there. The position is part
@@ -81,7 +81,7 @@ class SourcedJournal:
         machine, source = self._kernel.machine(kind), sourced.source
         for _ in range(MAX_LOOKS):
             last = self._last.get(id) or await self._look(kind, id, origin)
-            if last is not None and await self._is_known(kind, id, last, source):
+            if last is not None and await self._is_known(kind, id, origin, last, source):
                 return Answer(await self._kernel.read(id, origin), "known")
             try:
                 answer = await self._put(machine, id, origin, sourced, last)
@@ -120,11 +120,13 @@ class SourcedJournal:
         source = await anext(self._sources(kind, id, stored.version), None)
         return self._keep(id, Last(stored.version, source))
 
-    async def _is_known(self, kind: str, id: Id, last: Last, source: SourcePosition) -> bool:
+    async def _is_known(self, kind: str, id: Id, origin: Origin, last: Last, source: SourcePosition) -> bool:
         """Whether a position was appended before; one that must not be appended any more is refused."""
         if last.source is None or last.source == source:
             return last.source == source
         if last.source[:2] != source[:2]:
+            if await self._has_come(id, origin, source):
+                return False
             fact = f"it is decided by {last.source.carrier}, partition {last.source.partition}"
             raise RejectedError(Rejection("wrong_state", "append to", kind, id_text(id), fact))
         if last.source.position < source.position:
@@ -136,6 +138,11 @@ class SourcedJournal:
                 break
         fact = f"it has come to position {last.source.position}, and {source.position} was left out"
         raise RejectedError(Rejection("wrong_state", "append to", kind, id_text(id), fact))
+
+    async def _has_come(self, id: Id, origin: Origin, source: SourcePosition) -> bool:
+        """Whether the aggregate was moved, and its state names the carrier that decides it now."""
+        state = (await self._kernel.read(id, origin)).state
+        return bool(source.carrier) and getattr(state, "carrier", "") == source.carrier
 
     async def _sources(self, kind: str, id: Id, version: int) -> AsyncIterator[SourcePosition]:
         """The positions of the records up to a version, the last one first."""

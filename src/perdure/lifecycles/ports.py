@@ -120,6 +120,10 @@ class ResolutionCalls(Protocol):
         """Cancel a call; nothing when it has ended or never began."""
         ...
 
+    async def complete_erasure(self, lifecycle: Id, origin: Origin) -> bool:
+        """Erase the calls of an erased instance; false while one of them is still ending."""
+        ...
+
     async def end_of(self, id: Id, origin: Origin) -> CallEnd:
         """How a call that has ended did so."""
         ...

@@ -156,6 +156,8 @@ class LifecycleRecovery:
         task = aggregate.state.task(correlation_id)
         if task is not None:
             await self._calls.cancel(resolution_id(aggregate, task), origin, "what it was for has ended")
+        if aggregate.state.is_erased and not await self._calls.complete_erasure(id, origin):
+            return False
         await self._settle(tenant, message_id)
         return True
 

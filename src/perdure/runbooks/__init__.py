@@ -46,6 +46,9 @@ goes on.
 | ask | the rest goes on; the runbook stays parked until somebody retries, skips or cancels |
 | decide | its decision verb is asked in a step of its own; when that has ended the failure is passed |
 
+A broken contract, such as a bug of a handler, is an incident, unless `ask` or `decide` hands failures to somebody: then
+it is a failure as any other.
+
 | a runbook is | when |
 |---|---|
 | draft | it is still being written |

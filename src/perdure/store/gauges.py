@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from perdure.engine.bridge_rows import engine_of
 from perdure.sources import Id, Micros
 from perdure.store.checksums import stored_id
 from perdure.store.ports import Driver
@@ -21,10 +22,10 @@ class Gauges:
         """How many there are; `most` when there are that many or more."""
         return int((await self._driver.fetch(f"gauge_{what}", most=most))[0][0])
 
-    async def dispatches(self, most: int) -> tuple[int, Micros]:
-        """What is under way between engines outside and our journal, up to a bound, and since when the oldest."""
-        count, oldest = (await self._driver.fetch("gauge_dispatches", most=most))[0]
-        return int(count), int(oldest or 0)
+    async def dispatches(self, most: int) -> dict[str, tuple[int, Micros]]:
+        """What is under way between engines outside and our journal: how much, up to a bound of all, and since when."""
+        rows = await self._driver.fetch("gauge_dispatches", most=most)
+        return {engine_of(str(begins)): (int(count), int(oldest)) for begins, count, oldest in rows}
 
     async def waits(self, most: int) -> list[tuple[str, int]]:
         """What is waited for, by kind."""

@@ -13,6 +13,7 @@ from perdure.journal import genesis
 from perdure.kernel.ports import DISCARDED, Chain, Conflict, Found, Loaded, RecordRow, Told, Unit, Verdict, WaitFound
 from perdure.runbooks.ports import DeadLetter, Message
 from perdure.sources import Id, Micros, Sources
+from perdure.store.agent_breakers import AgentBreakers
 from perdure.store.agent_threads import AgentThreads
 from perdure.store.channel_outbox import ChannelOutbox
 from perdure.store.checksums import (
@@ -73,6 +74,7 @@ class Store(Erasure):
         self.outbox = ChannelOutbox(driver, sources)
         self.engine_waits = EngineWaits(driver)
         self.agent_threads = AgentThreads(driver)
+        self.agent_breakers = AgentBreakers(driver)
 
     def commit(self, unit: Unit) -> Awaitable[Conflict | None]:
         return awaited(self.submit if unit.id is not None or self.renew is None else self._submit_message, unit)

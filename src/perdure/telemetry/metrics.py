@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -30,9 +30,16 @@ class Readings(msgspec.Struct, frozen=True):
     parked: tuple[tuple[str, int], ...] = ()
     quarantined: int = 0
     task_results_waiting: int = 0
-    engine_dispatches_open: int = 0
-    engine_lag_seconds: float = 0.0
-    engine_waits: tuple[tuple[str, int], ...] = ()
+
+
+class EngineReading(NamedTuple):
+    """How an engine stood when it was last asked, by the name that settings give it."""
+
+    engine: str
+    is_reachable: bool
+    dispatches_open: int
+    lag_seconds: float
+    steps_waiting: int
 
 
 class Metrics:
@@ -112,7 +119,7 @@ class Metrics:
         """Set the gauges to what the store said."""
         for name in (
             "jobs_waiting", "incidents_open", "dead_letters", "leases_live", "tasks_open", "tasks_overdue",
-            "quarantined", "task_results_waiting", "engine_dispatches_open", "engine_lag_seconds",
+            "quarantined", "task_results_waiting",
         ):  # fmt: skip
             self._gauges[f"perdure_{name}"].set(getattr(readings, name))
         self._gauges["perdure_task_oldest_seconds"].set(readings.task_oldest_seconds)
@@ -120,10 +127,14 @@ class Metrics:
         parked.clear()
         for kind, count in readings.parked:
             parked.labels(kind).set(count)
-        waiting = self._gauges["perdure_engine_steps_waiting"]
-        waiting.clear()
-        for engine, count in readings.engine_waits:
-            waiting.labels(engine).set(count)
+
+    def engines(self, readings: Sequence[EngineReading]) -> None:
+        """Set the gauges of engines; one that is asked no more has none."""
+        for name in ("reachable", "dispatches_open", "lag_seconds", "steps_waiting"):
+            gauge = self._gauges[f"perdure_engine_{name}"]
+            gauge.clear()
+            for each in readings:
+                gauge.labels(each.engine).set(getattr(each, "is_reachable" if name == "reachable" else name))
 
     # --- from the surfaces and channels --------------------------------------------------------------------------
 

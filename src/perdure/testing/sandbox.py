@@ -8,20 +8,23 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from perdure.app.channels.open_channels import OpenChannels
 from perdure.app.configuration.definitions import load_definitions, load_models, load_project_lifecycles
 from perdure.app.configuration.project import Config
 from perdure.app.documents.verbs import DocumentVerbs, with_document_verbs
 from perdure.app.perdure import Perdure
+from perdure.app.project_functions import ProjectFunctions
 from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runtime import Runtime
 from perdure.app.task_results.verbs import WorkflowVerbs, with_workflow_verb
 from perdure.app.tasks.task_list import task_list as external_task_list
 from perdure.app.workflows.project_workflows import ProjectWorkflows
 from perdure.business_calendar import Calendars
-from perdure.channels.channel_settings import ChannelSettings
+from perdure.channels.channel_settings import ChannelSettings, RowSettings
 from perdure.durations import later, parse_span
-from perdure.engine import Check
+from perdure.engine import Check, EngineSettings
 from perdure.errors import InvariantBroken
 from perdure.journal import Origin
 from perdure.lifecycles.guards import GuardKind
@@ -57,13 +60,17 @@ class Sandbox(Perdure):
 
     @classmethod
     def from_config(cls, config: Config, **changes: Any) -> Any:
-        """`open` with what a `perdure.yaml` says of work, in memory unless a `url` is given."""
+        """`open` with what a `perdure.yaml` says of work, in memory unless a `url` is given.
+
+        Nobody is written to: what its channels would have sent is told by `sent`. `channels=config.channels` sends it.
+        """
         settings: dict[str, Any] = {
             "definitions": config.definitions, "models": config.models, "handlers": config.handlers,
             "environment": config.environment, "documents": config.documents, "guards": config.guards,
             "lifecycles": config.lifecycles if config.lifecycles is not None else default_places(config.definitions),
             "calendars": config.calendars, "resolvers": config.resolvers, "task_list": config.task_list,
-            "channels": config.channels, "workflows": config.workflows,
+            "channels": _kept_here(config.channels), "workflows": config.workflows,
+            "functions": config.functions,
         }  # fmt: skip
         return cls.open(changes.pop("url", "sqlite://"), **{**settings, **changes})
 
@@ -79,6 +86,7 @@ class Sandbox(Perdure):
         lifecycles: Sequence[str | Path] | None = None,
         guards: Sequence[GuardKind | str] = (),
         workflows: Sequence[Any] = (),
+        functions: Sequence[Any] = (),
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -95,9 +103,9 @@ class Sandbox(Perdure):
         """Open a store (in memory unless a url is given) on virtual time."""
         sandbox = await cls.start(
             url, definitions=definitions, models=models, documents=documents, lifecycles=lifecycles, guards=guards,
-            workflows=workflows, handlers=handlers, environment=environment, tenant=tenant, principal=principal,
-            clock=clock or VirtualSources(seed), driver=driver, resolvers=resolvers, calendars=calendars, blobs=blobs,
-            task_list=task_list, channels=channels,
+            workflows=workflows, functions=functions, handlers=handlers, environment=environment, tenant=tenant,
+            principal=principal, clock=clock or VirtualSources(seed), driver=driver, resolvers=resolvers,
+            calendars=calendars, blobs=blobs, task_list=task_list, channels=channels,
         )  # fmt: skip
         try:
             yield sandbox
@@ -115,6 +123,7 @@ class Sandbox(Perdure):
         lifecycles: Sequence[str | Path] | None = None,
         guards: Sequence[GuardKind | str] = (),
         workflows: Sequence[Any] = (),
+        functions: Sequence[Any] = (),
         handlers: Sequence[str] | Mapping[str, Callable[..., Any]] = (),
         environment: str | Path | Mapping[str, Any] | None = None,
         tenant: str = "default",
@@ -125,18 +134,19 @@ class Sandbox(Perdure):
         resolvers: Resolvers | None = None,
         calendars: Calendars | None = None,
         blobs: str | Path = "",
-        engine: str = "embedded",
+        engine: str | EngineSettings = "embedded",
         task_list: str = "",
         channels: ChannelSettings | None = None,
     ) -> Sandbox:
         """Like `open`, for tests that end it in their own way, or check what is deployed themselves."""
-        catalogue = with_document_verbs(load_definitions(definitions, environment, documents))
+        declared = ProjectFunctions.load(functions)
+        catalogue = with_document_verbs(declared.extend(load_definitions(definitions, environment, documents)))
         table = project_guards(guards)
         guarded = load_project_lifecycles(definitions, lifecycles, table)
         catalogue = with_workflow_verb(catalogue, bool(guarded))
         brought = ProjectWorkflows.load(workflows)
         catalogue = brought.extend(catalogue)
-        registry = brought.handlers(handlers, catalogue)
+        registry = declared.bind(brought.handlers(handlers, catalogue))
         runtime = Runtime(
             driver or quiet_driver(url), catalogue, registry, clock, identity=sandbox_identity(), is_driven=True,
             checks=checks, blobs=str(blobs), guards=table, engine=engine,
@@ -178,6 +188,11 @@ class Sandbox(Perdure):
         await self.runtime.check()
         await self.run_until_idle()
 
+    async def sent(self) -> list[Mapping[str, Any]]:
+        """The messages that the project's channels would have sent, oldest first."""
+        found = await self.runtime.store.outbox.read(self._origin.tenant)
+        return [msgspec.json.decode(each.body) for each in found]
+
     async def run_until_idle(self) -> None:
         """Until nothing is left to do now; handlers that sleep by this clock go on when it is moved."""
         conductor = self.runtime.conductor
@@ -188,6 +203,13 @@ class Sandbox(Perdure):
             if not await self.runtime.look_after() and all(each in self.clock.asleep for each in conductor.tasks()):
                 return
         raise InvariantBroken("idle", "sandbox", "run_until_idle", f"there was still work after {MAX_ROUNDS} rounds")
+
+
+def _kept_here(channels: ChannelSettings | None) -> ChannelSettings | None:
+    """The same channels by their names, whose messages stay in the store."""
+    if channels is None:
+        return None
+    return msgspec.structs.replace(channels, ways=tuple(RowSettings(each.name) for each in channels.ways))
 
 
 def quiet_driver(url: str) -> Driver:

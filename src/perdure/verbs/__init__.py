@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from perdure.verbs.definition import Execution as Execution
     from perdure.verbs.definition import Sentences as Sentences
     from perdure.verbs.definition import VerbDefinition as VerbDefinition
+    from perdure.verbs.function_verbs import durable as durable
+    from perdure.verbs.function_verbs import sync as sync
     from perdure.verbs.handler_registry import Handler as Handler
     from perdure.verbs.handler_registry import HandlerRegistry as HandlerRegistry
     from perdure.verbs.handlers import Alternative as Alternative
@@ -41,6 +43,7 @@ _HOMES = {
     "catalogue": ("Catalogue",),
     "compiled_verb": ("Verb",),
     "definition": ("BUILT_IN_HANDLERS", "EntityDefinition", "EntityField", "Execution", "Sentences", "VerbDefinition"),
+    "function_verbs": ("durable", "sync"),
     "handlers": (
         "Alternative",
         "Call",

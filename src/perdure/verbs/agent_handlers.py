@@ -9,17 +9,34 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, get_args
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from perdure.agent_usage import Budget, Price, micros
+from perdure.human_tasks import TaskContract
 from perdure.verb_contract import ConsequenceTier
 from perdure.verbs.handlers import MARK, Call, VerbMark
 from perdure.verbs.mapping_reader import Fields
+from perdure.verbs.task_section_reader import read_task
 
 MAX_TOKENS = 1_000_000_000
 MAX_AMOUNT = Decimal(1_000_000_000)
 DEFAULT_REQUESTS = 50
 MAX_REQUESTS = 1000
+MAX_CALLS = 20
+"""The attempts that a circuit breaker looks at."""
 TIERS: tuple[ConsequenceTier, ...] = get_args(ConsequenceTier)
+
+
+class BreakerRule(msgspec.Struct, frozen=True):
+    """When nobody asks an agent any more: of the latest attempts, at least `calls`, this share has failed."""
+
+    failures: float = 0.5
+    calls: int = 5
+    open_seconds: float = 60.0
+    successes: int = 1
+    """How many trials must end well before it is closed again."""
+    trial_seconds: float = 300.0
+    """After how long somebody else may try, when who tries is not heard of."""
 
 
 class AgentContract(msgspec.Struct, frozen=True):
@@ -38,6 +55,10 @@ class AgentContract(msgspec.Struct, frozen=True):
     tier: ConsequenceTier = "reviewable"
     """Steps above it are proposed, never added."""
     prices: dict[str, Price] = {}
+    questions: TaskContract | UnsetType = UNSET
+    """For whom its questions are; the group `ask` where nothing else is said. Absent from the hash where not said."""
+
+    breaker: BreakerRule | UnsetType = UNSET
 
     @property
     def budget(self) -> Budget:
@@ -133,6 +154,7 @@ def amount_of(text: str | int | Decimal) -> Decimal:
 
 def read_agent(fields: Fields) -> AgentContract:
     """The contract as declared; whatever is wrong is in the report."""
+    questions, breaker = fields.child("questions", "task"), fields.child("breaker", "breaker")
     contract = AgentContract(
         max_tokens=fields.integer("max_tokens", 0, 1, MAX_TOKENS) if "max_tokens" in fields else None,
         max_cost=_amount(fields, "max_cost"),
@@ -143,11 +165,22 @@ def read_agent(fields: Fields) -> AgentContract:
         allow=fields.texts("allow"),
         tier=fields.word("tier", TIERS, "reviewable"),
         prices={model: _price(fields, node) for model, node in fields.mapping("prices").items()},
+        questions=read_task(questions) if questions is not None else UNSET,
+        breaker=_breaker(breaker, fields.duration("timeout")) if breaker is not None else UNSET,
     )
     if contract.confidence is not None and not contract.ask:
         reason = "nothing says who is asked when the agent is not confident enough"
         fields.wrong(fields.get("confidence"), "agent", reason, "Add ask: with the name of a group.")
     return contract
+
+
+def _breaker(fields: Fields, timeout: float | None) -> BreakerRule:
+    rule = BreakerRule()
+    return BreakerRule(
+        fields.fraction("failures", rule.failures), fields.integer("calls", rule.calls, 1, MAX_CALLS),
+        fields.duration("open") or rule.open_seconds, fields.integer("successes", rule.successes, 1, MAX_CALLS),
+        timeout or rule.trial_seconds,
+    )  # fmt: skip
 
 
 def _price(owner: Fields, node: Any) -> Price:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterable, Mapping, Sequence
+import sysconfig
+import traceback
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +21,7 @@ from perdure.verbs.definition import BUILT_IN_HANDLERS, VerbDefinition, same_ver
 from perdure.verbs.handlers import VerbMark, marks_of
 from perdure.verbs.near_names import did_you_mean
 
+_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 MAX_MODULES = 5000
 
 
@@ -83,6 +86,16 @@ class HandlerRegistry:
         key = same_verb_name(verb.name)
         return self._by_verb.get((key, verb.version)) or self._by_verb.get((key, None))
 
+    @property
+    def names(self) -> Collection[str]:
+        """The handler names that are bound, as definitions use them."""
+        return self._by_name.keys()
+
+    def serves(self, verb: Verb) -> bool:
+        """Whether a verb finds its handler, or needs none."""
+        execution = verb.definition.execution
+        return self.resolve(verb) is not None or (execution.kind != "sync" and execution.handler is None)
+
     def function(self, name: str) -> Any:
         """A function by its dotted name below the listed packages, or None."""
         found = (_attribute(path) for path in self._paths(name))
@@ -92,8 +105,7 @@ class HandlerRegistry:
         """A problem for every verb that could not run: a sync one without, or any with a handler not found."""
         found: list[Problem] = []
         for each in catalogue.every_version():
-            execution = each.definition.execution
-            if self.resolve(each) is None and (execution.kind == "sync" or execution.handler is not None):
+            if not self.serves(each):
                 reason = f"the verb '{each.name}' has no handler"
                 hint = f'Write @verb("{each.name}") above a function of a package listed under handlers.'
                 found.append(_problem(each.definition, "handler.missing", reason, hint))
@@ -178,9 +190,21 @@ def _imported(name: str, problems: list[Problem], word: str) -> ModuleType | Non
     try:
         return importlib.import_module(name)
     except Exception as error:  # a user's module may raise anything while it is imported
-        reason = f"the {word} module '{name}' cannot be imported: {type(error).__name__}: {error}"
-        problems.append(Problem(f"{word}.import", name, 1, 1, f"{word}s", reason[:500]))
+        said = error.msg if isinstance(error, SyntaxError) else str(error)
+        reason = f"the {word} module '{name}' cannot be imported: {type(error).__name__}: {said}"
+        problems.append(Problem(f"{word}.import", *_raised_at(name, error), f"{word}s", reason[:500]))
         return None
+
+
+def _raised_at(name: str, error: Exception) -> tuple[str, int, int]:
+    """The line of the user's own code at which a module could not be imported; its name where there is none."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return error.filename, error.lineno or 1, error.offset or 1
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        file = frame.f_code.co_filename
+        if not file.startswith(("<", *_LIBRARIES)) and file != __file__:
+            return file, line, 1
+    return name, 1, 1
 
 
 def _attribute(path: str) -> Any:

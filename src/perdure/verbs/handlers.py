@@ -58,6 +58,15 @@ class StepSummary(msgspec.Struct, frozen=True):
     error: str = ""
 
 
+class PersonAnswer(msgspec.Struct, frozen=True):
+    """What a person answered to the question of an agent; `key` is the question's. Of a proposal it is the result."""
+
+    key: str
+    value: Any
+    is_result: bool = False
+    flags: dict[str, Any] = {}
+
+
 class DecisionPoint(msgspec.Struct, frozen=True):
     """Which decision is asked for: `kind` is step (its place in the program), resume (a wait has ended) or failure."""
 
@@ -106,6 +115,7 @@ class Call:
     """
 
     __slots__ = (
+        "_answer",
         "_entities",
         "_is_over",
         "_key",
@@ -172,6 +182,7 @@ class Call:
         self._whose = tenant, principal, idempotency_key
         self._key = call_id, key
         self._owner = owner or call_id
+        self._answer: PersonAnswer | None = None
         self._is_over = False
 
     async def resolve(self, uri: str) -> Any:

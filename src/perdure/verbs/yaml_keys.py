@@ -150,9 +150,12 @@ ACCEPTED_KEYS = MappingProxyType(
                 "allow",
                 "tier",
                 "prices",
+                "questions",
+                "breaker",
             ]
         ),
         "price": frozenset(["input", "output"]),
+        "breaker": frozenset(["failures", "calls", "open", "successes"]),
         "task": frozenset(["title", "assignee", "groups", "users", "due", "four_eyes", "ladder", "agents"]),
         "rung": frozenset(["after", "remind", "reassign", "escalate"]),
         "retry": RETRY_KEYS,

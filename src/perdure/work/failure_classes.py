@@ -77,6 +77,8 @@ class Failed(msgspec.Struct, frozen=True, gc=False):
     used: Used | None = None
     trace: str = ""
     """The traceback of an error that nobody meant to raise; for operators only."""
+    is_hold: bool = False
+    """It could not be tried: the work waits, `after_seconds` or until somebody lets it go on, and no attempt counts."""
 
 
 def classify(verb: Verb, error: Exception) -> Failed:
@@ -89,7 +91,7 @@ def classify(verb: Verb, error: Exception) -> Failed:
         return Failed("transient_external", "handler.unreachable", text[:MAX_MESSAGE])
     if is_infrastructure(error):
         return Failed("transient_infrastructure", "handler.infrastructure", text[:MAX_MESSAGE])
-    where, trace = _place(error), "".join(traceback.format_exception(error))[-MAX_TRACEBACK:]
+    where, trace = _place(error), _trace(error)
     if type(error) in BUGS:
         fact = f"The handler of '{verb.name}' has a bug{where}: {text}"[: MAX_MESSAGE - 60]
         return Failed("permanent_contract", "handler.bug", f"{fact}. Mend it, then `incidents retry`.", trace=trace)
@@ -151,6 +153,15 @@ def is_infrastructure(error: BaseException) -> bool:
 
 def _is_named(error: BaseException, names: frozenset[str]) -> bool:
     return any(each.__name__ in names for each in type(error).__mro__)
+
+
+def _trace(error: Exception) -> str:
+    """The traceback from the first line of the user's code on; the whole of it where there is none."""
+    at = error.__traceback__
+    while at is not None and at.tb_frame.f_code.co_filename.startswith((*LIBRARIES, OWN, "<")):
+        at = at.tb_next
+    lines = traceback.format_exception(type(error), error, at or error.__traceback__)
+    return "".join(lines)[-MAX_TRACEBACK:]
 
 
 def _place(error: BaseException) -> str:

@@ -15,9 +15,10 @@ and hashed before anyone sees it.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from contextvars import copy_context
 from functools import partial
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -26,24 +27,31 @@ import msgspec
 
 from perdure.agent_usage import NOTHING, Meter, Spent, Used
 from perdure.business_calendar import Calendars
-from perdure.errors import InvariantBroken, PayloadTooLargeError, SchemaViolationError
+from perdure.errors import InvariantBroken, PayloadTooLargeError, SchemaViolationError, StoreUnavailableError
 from perdure.human_tasks import AGENT
 from perdure.kernel.ports import EntityWrite
 from perdure.payload import NO_CARGO, Cargo, canonical, cargo_of
-from perdure.verb_contract import FLAG_NAME, FlagContract, FlagType, check_flags
+from perdure.verb_contract import FLAG_NAME, FlagContract, FlagType, check_flags, nature_of
+from perdure.verbs.agent_handlers import BreakerRule
 from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.definition import CALENDAR, CRUD, INSTANT_COMPLETE, PARK, START_PROCESS, same_verb_name
 from perdure.verbs.handler_registry import Handler, HandlerRegistry
 from perdure.verbs.handlers import SECRET, Call, Decide, Lent, Result
 from perdure.verbs.references import BoundedResolver, Bounds, Resolver
+from perdure.work.agents.circuit_breaker import OPEN, Breakers, record, seconds_to_wait
 from perdure.work.agents.graph_runner import Kept
 from perdure.work.agents.invocation import Answered, ask, named, uses_of
 from perdure.work.agents.ports import GraphThreads
+from perdure.work.agents.questions import Question
 from perdure.work.business_dates import business_date
 from perdure.work.event_loop import call_in_loop
 from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify
 from perdure.work.fair_slots import FairSlots
 from perdure.work.secrets import Secrets, VerbSecrets, blotted, holds
+
+log = logging.getLogger("perdure.handlers")
+"""Where tracebacks of handlers go: to whoever set up logging, as a worker does, and else nowhere."""
+log.addHandler(logging.NullHandler())
 
 MAX_THREADS = 64
 """Handlers in threads at once; one tenant alone has half of them."""
@@ -62,6 +70,8 @@ class Produced(msgspec.Struct, frozen=True, gc=False):
     used: Used | None = None
     doubt: str = ""
     """Why what an agent said is a proposal only."""
+    question: Question | None = None
+    """What an agent asks a person before it goes on."""
 
 
 class StagedEntities(Protocol):
@@ -113,8 +123,13 @@ class Router:
         has_threads: bool = True,
         now: Callable[[], int] = lambda: 0,
         threads: GraphThreads | None = None,
+        breakers: Breakers | None = None,
     ) -> None:
-        """`now` is the clock by which agents are timed; `threads` is where graphs keep their states, if anywhere."""
+        """`now` is the clock by which agents are timed; `threads` is where graphs keep their states, if anywhere.
+
+        `breakers` are those that workers share; without them agents have none.
+        """
+        self._breakers = breakers
         self._kept = Kept(threads, now) if threads is not None else None
         self._registry = registry
         self._entities = entities
@@ -201,6 +216,8 @@ class Router:
         call._lent = bound.lent
         made: Produced | Failed
         try:
+            if bound.is_agent and (held := await self._held(verb, bound, call)) is not None:
+                return held
             if bound.is_agent:
                 result: Any = await ask(bound.function, verb, call, call._metered(), spent or NOTHING, self._kept)
             else:
@@ -214,9 +231,39 @@ class Router:
             made = Failed("transient_infrastructure", "handler.error", f"CancelledError: {error}"[:MAX_MESSAGE])
         except Exception as error:
             made = classify(verb, error)
+        if bound.is_agent:
+            await self._count(verb, bound, call, made)
         if call._secrets:
             made = _without_secrets(made, verb, call._secrets)
+        if isinstance(made, Failed) and made.trace:
+            log.error(
+                "the handler of '%s' failed in call %s, attempt %d\n%s",
+                verb.name,
+                call.call_id,
+                call.attempt,
+                made.trace,
+            )
         return made if call._meter is None else self._with_use(made, verb, bound, call._meter, began)
+
+    async def _held(self, verb: Verb, bound: Bound, call: Call) -> Failed | None:
+        """Why an agent is not asked now: its breaker is open. A person's answer that is the result asks nobody."""
+        rule = _breaker_rule(verb)
+        if self._breakers is None or rule is None or (call._answer is not None and call._answer.is_result):
+            return None
+        agent = named(verb, bound.function)
+        seconds = await seconds_to_wait(self._breakers, call.tenant, agent, rule, self._now())
+        if seconds is None:
+            return None
+        text = f"The circuit breaker of {agent} is open: too many of its attempts failed. It is tried again by itself."
+        return Failed("transient_external", OPEN, text, seconds, is_hold=True)
+
+    async def _count(self, verb: Verb, bound: Bound, call: Call, made: Produced | Failed) -> None:
+        rule = _breaker_rule(verb)
+        if self._breakers is None or rule is None or (call._answer is not None and call._answer.is_result):
+            return
+        failed = isinstance(made, Failed) and nature_of(made.kind) == "temporary"
+        with suppress(StoreUnavailableError):  # what came of the attempt is recorded without it
+            await record(self._breakers, call.tenant, named(verb, bound.function), rule, self._now(), failed=failed)
 
     def _with_use(
         self, made: Produced | Failed, verb: Verb, bound: Bound, meter: Meter, began: int
@@ -242,6 +289,9 @@ class Router:
             writes, cargo = _staged(call), cargo_of(value)
             if len(cargo.data) <= bound.max_bytes:
                 return Produced(cargo, flags, writes, False)
+        if isinstance(value, Question):
+            _staged(call)
+            return Produced(NO_CARGO, {}, (), False, question=value)
         if isinstance(value, Answered):
             return self._answered(bound, verb, value, call)
         if isinstance(value, Decide):
@@ -369,6 +419,11 @@ def _staged(call: Call) -> tuple[EntityWrite, ...]:
     call._is_over = True
     staged: StagedEntities | None = call._entities
     return () if staged is None else staged.writes()
+
+
+def _breaker_rule(verb: Verb) -> BreakerRule | None:
+    contract = verb.execution.agent
+    return contract.breaker or None if contract is not None else None
 
 
 def _always(value: Any) -> bool:

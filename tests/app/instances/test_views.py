@@ -108,7 +108,7 @@ async def _compare(world: World, view: InstanceView) -> None:
     for told in await world.instances.history(aggregate.id, world.sandbox._origin):
         past.add(told.entries)
     look = look_of(aggregate.state.copy(), definition, past)
-    assert view == instance_view(aggregate, look, await world.instances.data(aggregate))
+    assert view == instance_view(aggregate, look, await world.instances.data(aggregate), "embedded")
 
 
 async def test_a_look_that_not_all_have_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,6 @@ from tests.bpmn.xml.fixtures import in_process
 from tests.engines.embedded.process_models import call, line, user
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("is_broken", [False, True])
 def test_what_is_wrong_with_another_process_of_the_file_does_not_concern_this_one(is_broken: bool) -> None:
     condition = "=amount &gt; 3" if is_broken else "=orch_x = 1"
@@ -38,7 +37,6 @@ def test_what_is_wrong_with_another_process_of_the_file_does_not_concern_this_on
     assert "HOL002" not in codes
 
 
-@pytest.mark.req("V10")
 def test_files_that_are_linted_together_may_call_each_other(tmp_path: Path) -> None:
     ping, pong = tmp_path / "ping.bpmn", tmp_path / "pong.bpmn"
     ping.write_text(write_model(line("ping", user("ask"), call("on", "pong"))), encoding="utf-8")

@@ -51,7 +51,6 @@ def project(folder: Path, model: m.Definitions, writes: str = "[orch_x]", raises
     return file
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(("profile", "severity"), [("hollow", "error"), ("contract", "error"), ("open", "warning")])
 def test_a_refuted_process_is_refused_except_in_the_open_profile(profile: Profile, severity: str) -> None:
     found = prove_for_deployment(m.Model(definitions=WRONG), "p", None, profile)
@@ -59,7 +58,6 @@ def test_a_refuted_process_is_refused_except_in_the_open_profile(profile: Profil
     assert "It happens so:" in found[0].hint
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(("condition", "severity"), [("orch_n > 5 and orch_n < 3", "error"), ("default", "warning")])
 def test_without_a_contract_a_condition_that_never_holds_refuses_and_a_default_too_many_warns(
     condition: str, severity: str
@@ -72,7 +70,6 @@ def test_without_a_contract_a_condition_that_never_holds_refuses_and_a_default_t
     assert [(problem.code, problem.field, problem.severity) for problem in found] == [("SND003", "b", severity)]
 
 
-@pytest.mark.req("V10")
 def test_without_a_contract_a_way_that_an_event_cuts_off_warns() -> None:
     thrown = m.Event(id="thrown", position="throw", triggers=(m.EscalationTrigger("e"),))
     inner = m.SubProcess(id="sub", body=scope("start2 -> thrown -> b -> end2", nodes=(thrown,)))
@@ -93,7 +90,6 @@ def test_an_undecided_process_is_deployed_with_a_warning() -> None:
     assert "states" in found[0].reason
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(
     ("writes", "raises", "codes"),
     [("[orch_x]", "[]", []), ("[]", "[]", ["SND003"]), ("[orch_x]", "[NO_STOCK]", ["SND007"])],

@@ -52,7 +52,6 @@ def test_both_spellings_give_one_tree(text: str, tree: Condition) -> None:
     assert parse_condition(text) == tree
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(
     ("text", "fact", "hint"),
     [

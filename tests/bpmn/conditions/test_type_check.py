@@ -18,7 +18,6 @@ CONTRACTS = (
 )
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(
     "text",
     [
@@ -30,7 +29,6 @@ def test_a_condition_that_fits_the_contract_has_no_fault(text: str) -> None:
     assert condition_faults(parse_condition(text), CONTRACTS) == []
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(
     ("text", "kind", "fact", "hint"),
     [

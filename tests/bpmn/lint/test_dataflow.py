@@ -176,7 +176,6 @@ def test_iterations_at_once_need_a_merge_rule(is_sequential: bool, expected: set
     assert found(model_of(START, repeated, choice(), other(), END, flows=flows)) == expected
 
 
-@pytest.mark.req("V10")
 def test_a_boundary_wait_needs_its_key_before_its_host_opens() -> None:
     key = FlagContract("orch_key", "string", once=True, writers=("order.write",))
     contract = Contract(verb="order.fulfil", process="order", sub_verbs=("order.write",), flags=(key,), verbs=VERBS)

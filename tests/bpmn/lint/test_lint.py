@@ -54,7 +54,6 @@ def codes(
     return {finding.code for finding in lint(model, profile=profile, target=target, contract=contract)}
 
 
-@pytest.mark.req("V10")
 def test_the_hollow_profile_refuses_what_the_open_one_allows() -> None:
     script = in_line(Task(id="total", name="Total", kind="script", type="order.total"))
     call = in_line(CallActivity(id="bill", name="Bill", process="billing"))
@@ -64,7 +63,6 @@ def test_the_hollow_profile_refuses_what_the_open_one_allows() -> None:
     assert codes(call, "open") == {"BPM128", "BPM171"}
 
 
-@pytest.mark.req("V10")
 def test_a_called_process_is_an_error_when_all_are_known_and_a_warning_when_not() -> None:
     call = in_line(CallActivity(id="bill", name="Bill", process="billing"))
 
@@ -78,7 +76,6 @@ def test_a_called_process_is_an_error_when_all_are_known_and_a_warning_when_not(
     assert found(others=["billing"]) == found(others=["billing"], knows_all=True) == found(contract=contract) == []
 
 
-@pytest.mark.req("V10")
 def test_a_process_of_the_same_file_must_come_along_and_one_may_call_itself() -> None:
     model = model_in(files_of("BPM151", "right")[1])
 
@@ -91,14 +88,12 @@ def test_a_process_of_the_same_file_must_come_along_and_one_may_call_itself() ->
     assert "BPM151" not in {each.code for each in lint(own, profile="open", knows_all=True)}
 
 
-@pytest.mark.req("V10")
 def test_the_caller_itself_is_not_proposed_for_a_process_that_is_not_known() -> None:
     call = in_line(CallActivity(id="bill", name="Bill", process="orders"))
     (found,) = [each for each in lint(call, profile="open", others=["order"], knows_all=True) if each.code == "BPM151"]
     assert found.hint == "Correct the id, or deploy the process first."
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(("binding", "found"), [("latest", []), ("deployment", ["HOL010"]), ("versionTag", ["HOL010"])])
 def test_a_call_that_wants_one_version_of_a_process_is_told_that_the_latest_is_called(
     binding: str, found: list[str]
@@ -109,7 +104,6 @@ def test_a_call_that_wants_one_version_of_a_process_is_told_that_the_latest_is_c
     assert [each.code for each in findings if each.code != "BPM128"] == found
 
 
-@pytest.mark.req("V10")
 def test_no_profile_runs_code_found_in_a_file() -> None:
     script = in_line(Task(id="total", name="Total", kind="script", script="a + b"))
     for profile in PROFILES:
@@ -271,7 +265,6 @@ def test_no_broken_model_makes_lint_fail(data: st.DataObject) -> None:
     lint(msgspec.structs.replace(model, definitions=definitions), profile=profile, target=target, contract=CONTRACT)
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(
     ("cycle", "first"),
     [("R3/PT1H", "PT1H as a duration"), ("R3/2030-01-01T00:00:00Z/PT1H", "2030-01-01T00:00:00Z as a date")],
@@ -285,7 +278,6 @@ def test_a_timer_that_fires_once_is_told_to_say_its_first_time(cycle: str, first
     assert hints == {"wait": f"Write {first}.", "late": f"Write {first}, or let it not interrupt."}
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(
     ("trigger", "why"),
     [

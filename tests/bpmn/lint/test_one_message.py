@@ -8,8 +8,6 @@ from perdure.bpmn.lint.lint import lint
 from perdure.bpmn.xml import read_model
 from tests.bpmn.xml.fixtures import in_process
 
-pytestmark = pytest.mark.req("V10")
-
 ZEEBE = 'xmlns:z="http://camunda.org/schema/zeebe/1.0"'
 VERB = f'<d:extensionElements {ZEEBE}><z:taskDefinition type="order.do" /></d:extensionElements>'
 LISTENER = VERB.replace(

@@ -19,14 +19,12 @@ def name_of(file: Path) -> str:
     return f"{file.parent.name}/{file.stem}"
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("file", [file for file in all_files() if file.name.startswith("wrong")], ids=name_of)
 def test_a_wrong_model_gives_the_code_of_its_rule(file: Path) -> None:
     code = file.parent.name
     assert {finding.code for finding in findings_in(file)} == {code, *settings_of(code).wrong_also}
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("file", [file for file in all_files() if file.name.startswith("right")], ids=name_of)
 def test_a_right_model_gives_no_finding(file: Path) -> None:
     assert {finding.code for finding in findings_in(file)} == set(settings_of(file.parent.name).right_also)

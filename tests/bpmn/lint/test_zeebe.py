@@ -54,7 +54,6 @@ SERVICE = element("serviceTask", TYPE)
 FORM = '<zeebe:formDefinition formId="begin" />'
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(
     ("node", "content", "hint"),
     [
@@ -128,13 +127,11 @@ MISPLACED = [
 ]
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize(("node", "name"), MISPLACED)
 def test_an_extension_that_nothing_reads_where_it_stands_is_told(node: str, name: str) -> None:
     assert hints(model(element(node, f"<zeebe:{name} />"))) == [PLACES[f"zeebe:{name}"]]
 
 
-@pytest.mark.req("V10")
 @pytest.mark.parametrize("name", ["ioMapping", "taskDefinition", "subscription", *OF_PEOPLE])
 def test_so_it_is_outside_nodes(name: str) -> None:
     content = f"<zeebe:{name} />"

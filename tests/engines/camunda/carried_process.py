@@ -73,8 +73,7 @@ class Carried(shared.Carried):
 
     async def key(self, instance: str) -> str:
         """The process instance in Camunda."""
-        engine: Any = self._engine
-        return str(await engine.commands.keys.key_of(parse_id(instance)))
+        return str(await self._carrier.commands.keys.key_of(parse_id(instance)))
 
     async def incidents(self, instance: str, at_least: int = 1) -> list[tuple[int, str, str]]:
         for _ in range(2_000):
@@ -121,9 +120,8 @@ class Carried(shared.Carried):
         return job, await self._key(f"incident/{instance}/{token}/{node.incident.opened_at}")
 
     async def _key(self, name: str) -> str:
-        engine: Any = self._engine
         for _ in range(2_000):
-            if found := await engine.commands.keys.read(name):
+            if found := await self._carrier.commands.keys.read(name):
                 return str(found)
             await asyncio.sleep(0.02)
         raise AssertionError(f"Camunda did not tell the key of {name}")
@@ -146,14 +144,14 @@ class Carried(shared.Carried):
     async def disturb(self) -> None:
         """From now on requests and what comes are late, and come twice."""
         DISTURBED.append(0)
-        disturb(self._engine)
+        disturb(self._carrier)
 
     async def disturbances(self) -> int:
         return sum(DISTURBED)
 
     async def lose_answers(self, path: str) -> None:
         """Requests to a path are carried out from now on, and whatever is answered is lost."""
-        engine: Any = self._engine
+        engine = self._carrier
         once = self._once = engine.client._once
 
         async def losing(request: Request, *given: Any, **options: Any) -> Any:
@@ -167,7 +165,7 @@ class Carried(shared.Carried):
 
     async def refuse_starts(self) -> None:
         """Camunda refuses to begin anything from now on."""
-        engine: Any = self._engine
+        engine = self._carrier
         once = self._once = engine.client._once
 
         async def refusing(request: Request, *given: Any, **options: Any) -> Any:
@@ -183,21 +181,18 @@ class Carried(shared.Carried):
 
     async def deaf(self) -> None:
         """No job comes any more."""
-        engine: Any = self._engine
-        await engine.worker.close()
+        await self._carrier.worker.close()
 
     async def give_up(self, call: str) -> str:
         return (await self._perdure.cancel(call)).state
 
     async def find_answers(self) -> None:
-        engine: Any = self._engine
-        engine.client._once = self._once
+        self._carrier.client._once = self._once
 
     async def deliveries(self, instance: str) -> int:
         """Every job that this process took is brought to its worker once more."""
-        engine: Any = self._engine
         for job in list(TAKEN):
-            await engine.worker.tried(job)
+            await self._carrier.worker.tried(job)
         return len(TAKEN)
 
 
@@ -241,15 +236,16 @@ def disturb(engine: Any) -> None:
 
 
 def noted(engine: Any) -> None:
-    if not hasattr(engine, "worker"):
+    if not hasattr(engine, "outside"):
         return
-    take = engine.worker.take
+    (carrier,) = engine.outside.values()
+    take = carrier.worker.take
 
     async def noting(job: Any) -> None:
         TAKEN.append(job)
         await take(job)
 
-    engine.worker.take = noting
+    carrier.worker.take = noting
 
 
 def handlers(folder: Path) -> dict[str, Any]:

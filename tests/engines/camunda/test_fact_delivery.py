@@ -7,6 +7,7 @@ from typing import Any
 
 from perdure.engines.camunda.exported_records import Fact, FactKind
 from perdure.engines.camunda.fact_delivery import FactDelivery
+from perdure.engines.camunda.key_rows import KeyRows
 from perdure.sources import SystemSources
 
 INSTANCE = "2251799813685250"
@@ -25,7 +26,8 @@ class Told(FactDelivery):
     def __init__(self, *unexplained: FactKind) -> None:
         nothing: Any = None
         rows: Any = Rows()
-        super().__init__(nothing, nothing, nothing, rows, "default", SystemSources(), SystemSources())
+        keys, clock = KeyRows(rows, SystemSources(), "camunda"), SystemSources()
+        super().__init__(nothing, keys, nothing, rows, "default", clock, clock)
         self.unexplained = set(unexplained)
         self.appended: list[str] = []
 

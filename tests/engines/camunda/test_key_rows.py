@@ -9,7 +9,7 @@ from perdure.testing import Sandbox
 
 async def test_of_two_jobs_that_come_together_one_is_bound_to_a_frame() -> None:
     async with Sandbox.open("sqlite://") as sandbox:
-        keys = KeyRows(sandbox.runtime.store, SystemSources())
+        keys = KeyRows(sandbox.runtime.store, SystemSources(), "camunda")
         first, second = Frame(SystemSources().new_id(), 7, 1), Frame(SystemSources().new_id(), 8, 1)
         assert [await keys.bind_job("1", first), await keys.bind_job("2", first)] == [True, False]
         assert await keys.bind_job("1", first), "the same job again is the same frame"

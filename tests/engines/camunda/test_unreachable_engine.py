@@ -60,7 +60,7 @@ async def test_a_step_says_which_engine_it_waits_for_and_since_when(opened: Open
     async with opened() as perdure:
         call = (await perdure.call("t.patient", {})).id
         view = await tried(perdure, call)
-        wait, engine = view.waiting_for, perdure.runtime.engine.address.text  # type: ignore[attr-defined]
+        wait, engine = view.waiting_for, perdure.runtime.engine.engines[-1].url
         assert wait is not None and (view.state, wait.code) == ("parked", "engine.unavailable")
         assert wait.text.startswith(f"waits for the engine at {engine}, unreachable since {wait.since}, tried ")
         assert ", next at " in wait.text

@@ -45,7 +45,7 @@ class CamundaStage(EmbeddedStage):
     @property
     def _worker(self) -> Any:
         engine: Any = self.sandbox.runtime.engine
-        return engine.worker
+        return engine.outside["camunda"].worker
 
     async def rest(self) -> None:
         """A broker that was killed may tell late: on a busy machine it is waited for longer than for others."""

@@ -125,7 +125,7 @@ async def test_a_bug_is_told_with_its_line_and_its_traceback_is_for_operators_un
 
 
 @pytest.mark.req("V16")
-async def test_a_secret_in_a_traceback_is_blotted_out(sqlite_url: str) -> None:
+async def test_a_secret_in_a_traceback_is_blotted_out(sqlite_url: str, caplog: pytest.LogCaptureFixture) -> None:
     async def leaky(call: Call) -> dict[str, Any]:
         raise RuntimeError(f"refused {call.secret('token')}")
 
@@ -136,3 +136,6 @@ async def test_a_secret_in_a_traceback_is_blotted_out(sqlite_url: str) -> None:
             patch.setenv("TOKEN_OF_A_TEST", "s3cr3t-word")
             call = await settled(sandbox, "f.call")
         assert "s3cr3t-word" not in (await sandbox.traceback(call.id)).traceback
+        logged = [each.getMessage() for each in caplog.records if each.name == "perdure.handlers"]
+        assert len(logged) == 3 and "s3cr3t-word" not in "".join(logged), "each of its attempts is logged"
+        assert logged[0].startswith(f"the handler of 'f.call' failed in call {call.id}, attempt 1\nTraceback")

@@ -75,7 +75,6 @@ def named(label: str) -> Id:
     return Id((label.encode() * 16)[:16])
 
 
-@pytest.mark.req("V19")
 async def test_a_kept_message_meets_its_wait_wherever_its_process_dies(new_url: NewUrl) -> None:
     async def story(desk: Desk) -> None:
         await desk.publish("m", 60)
@@ -89,7 +88,6 @@ async def test_a_kept_message_meets_its_wait_wherever_its_process_dies(new_url: 
     await everywhere(new_url, nothing, story, check, 3)
 
 
-@pytest.mark.req("V19")
 async def test_a_wait_whose_process_died_before_it_looked_for_messages_gets_them(store_url: str) -> None:
     async with desks(store_url) as (desk,):
         await desk.publish("m", 60)
@@ -106,7 +104,6 @@ async def test_a_wait_whose_process_died_before_it_looked_for_messages_gets_them
         assert await desk.messages.sweep() == 0
 
 
-@pytest.mark.req("V19")
 async def test_a_message_that_starts_processes_starts_each_once_wherever_its_process_dies(new_url: NewUrl) -> None:
     async def before(desk: Desk) -> None:
         for process in ("p1", "p2"):

@@ -79,7 +79,6 @@ def change(patch: dict[str, Any], **fields: Any) -> Change:
 
 @given(objects, st.lists(st.tuples(objects, st.sampled_from([(), ("many", "1")])), max_size=3))
 @settings(deadline=None, max_examples=150)
-@pytest.mark.req("V8")
 def test_a_change_onto_the_head_is_merged_packed_and_read_back(first: dict[str, Any], patches: list[Any]) -> None:
     payloads = Payloads(Nowhere())
     head, written = begun(payloads, INSTANCE, first)
@@ -98,7 +97,6 @@ def test_a_change_onto_the_head_is_merged_packed_and_read_back(first: dict[str, 
         assert repr(replace(payloads.held(INSTANCE, head), leans=0)) == repr(unpack_and_keep(packed))
 
 
-@pytest.mark.req("V8")
 def test_a_handler_that_changes_its_result_later_changes_nothing_of_the_payload() -> None:
     payloads, head = started({"kept": {"n": 1}})
     known = payloads.held(INSTANCE, head)
@@ -152,8 +150,6 @@ def test_results_without_data_change_nothing_wherever_they_belong() -> None:
     assert payloads.held(INSTANCE, head).data == {"n": 1}
 
 
-@pytest.mark.req("V8")
-@pytest.mark.req("V9")
 def test_a_refused_change_leaves_nothing_behind() -> None:
     payloads, head = started({"n": 1})
     with pytest.raises(PayloadTooLargeError, match="/data/scan"):

@@ -21,6 +21,7 @@ from perdure import Transient
 from perdure.app.perdure import Perdure
 from perdure.bpmn.machine.commands import Suspend
 from perdure.bpmn.model import Association, CompensationTrigger, Event
+from perdure.engine import EngineSettings
 from perdure.engines.temporal.dispatch_rows import Staged
 from perdure.errors import EngineUnavailableError, PerdureError
 from perdure.journal import Origin
@@ -109,6 +110,12 @@ class Carried:
         self._perdure = perdure
         self._engine = perdure.runtime.engine
 
+    @property
+    def _carrier(self) -> Any:
+        """The one engine outside of this process."""
+        (carrier,) = self._engine.outside.values()  # type: ignore[attr-defined]
+        return carrier
+
     async def deploy(self) -> int:
         for each in MODELS:
             await self._engine.deploy(each, ORIGIN, profile="open")
@@ -129,7 +136,7 @@ class Carried:
 
     async def lose_answers(self) -> None:
         """Starts reach the server from now on, and neither answers nor activities reach us."""
-        client, follower = self._engine.commands._client, self._engine.follower  # type: ignore[attr-defined]
+        client, follower = self._carrier.client, self._carrier.follower
         self._kept = (client.start, follower.append)
         lost = EngineUnavailableError("reach", "engine", client.address.text, "its answer was lost")
 
@@ -143,7 +150,7 @@ class Carried:
         client.start, follower.append = start, append
 
     async def find_answers(self) -> None:
-        client, follower = self._engine.commands._client, self._engine.follower  # type: ignore[attr-defined]
+        client, follower = self._carrier.client, self._carrier.follower
         client.start, follower.append = self._kept
 
     async def instances(self) -> list[str]:
@@ -175,6 +182,9 @@ class Carried:
     async def suspend(self, instance: str) -> str:
         return str((await self._engine.suspend(instance, ORIGIN)).state.status)
 
+    async def cancel(self, instance: str) -> str:
+        return str((await self._engine.cancel(instance, ORIGIN)).state.status)
+
     async def move(self, instance: str, to: str, **how: Any) -> dict[str, Any]:
         return msgspec.to_builtins(await self._engine.move(instance, ORIGIN, to, **how))
 
@@ -184,16 +194,34 @@ class Carried:
     async def stage(self, instance: str, worker: int) -> str:
         """Keep the dispatch of a suspension as the process with a lease does, and do not send it."""
         current = await self._perdure.runtime.instances.read(instance, ORIGIN)
-        rows = self._engine.commands._rows  # type: ignore[attr-defined]
+        rows = self._carrier.commands._rows
         name = rows.name(current.id)
         await rows.write(name, Staged(current.id, current.version, ORIGIN, Suspend(), Attachments(), b"", worker))
         return str(name)
 
     async def resend(self, name: str) -> bool:
-        return bool(await self._engine.commands.resend("default", name))  # type: ignore[attr-defined]
+        return bool(await self._carrier.commands.resend("default", name))
 
     async def resume(self, instance: str) -> str:
         return str((await self._engine.resume(instance, ORIGIN)).state.status)
+
+    async def engine_of(self, instance: str) -> tuple[str, str]:
+        """The engine of an instance as pages show it, with its link there."""
+        view = await self._perdure.instances.get(instance)
+        return view.engine, view.engine_link
+
+    async def engines(self) -> dict[str, Any]:
+        return {each.name: msgspec.to_builtins(each) for each in await self._perdure.engines()}
+
+    async def start_as(self, process: str, tenant: str) -> str:
+        """Begin an instance for another tenant, with everything deployed for it."""
+        origin = Origin(tenant, "local")
+        for each in MODELS:
+            await self._engine.deploy(each, origin, profile="open")
+        return _letters((await self._engine.start(process, origin)).id)
+
+    async def engine_as(self, instance: str, tenant: str) -> str:
+        return (await self._perdure.acting(tenant=tenant).instances.get(instance)).engine
 
     async def show(self, instance: str) -> dict[str, Any]:
         view = await self._perdure.instances.get(instance)
@@ -280,7 +308,8 @@ async def answer_lines(carried: Carried) -> None:
 
 async def main(store: str, engine: str, folder: str) -> None:
     logging.basicConfig(level=logging.ERROR)
-    opened = Perdure.open(store, definitions=load_text(VERBS), handlers=handlers(Path(folder)), engine=engine)
+    given = msgspec.json.decode(engine, type=EngineSettings) if engine.startswith("{") else engine
+    opened = Perdure.open(store, definitions=load_text(VERBS), handlers=handlers(Path(folder)), engine=given)
     try:
         async with opened as perdure:
             await answer_lines(Carried(perdure))

@@ -46,7 +46,8 @@ async def _played(server: TemporalServer, place: Path, folder: Path) -> None:
     async with Perdure.open(
         f"sqlite:///{place}/p.db", definitions=definitions, handlers=given, engine=server.url
     ) as ours:
-        carried, client = Carried(ours), ours.runtime.engine.client  # type: ignore[attr-defined]
+        carried = Carried(ours)
+        client = carried._carrier.client
         await carried.deploy()
         for shape, play in SHAPES.items():
             client.max_decisions = FEW if shape == "continued" else MANY

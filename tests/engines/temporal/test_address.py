@@ -8,6 +8,7 @@ import pytest
 
 from perdure.app.configuration.project import load_config
 from perdure.app.perdure import Perdure
+from perdure.engine import read_engine
 from perdure.engines.temporal.address import read_address
 from perdure.errors import DefinitionError, EngineSettingError
 
@@ -36,7 +37,7 @@ def test_a_credential_in_an_address_is_refused_and_not_repeated() -> None:
 def test_a_project_names_its_engine(tmp_path: Path) -> None:
     file = tmp_path / "perdure.yaml"
     file.write_text("engine: temporal://localhost:7233/default\n")
-    assert load_config(file).engine == "temporal://localhost:7233/default"
+    assert load_config(file).engine == read_engine("temporal://localhost:7233/default")
     file.write_text("engine: temporel://localhost:7233/default\n")
     with pytest.raises(DefinitionError, match="temporal://host:7233/namespace"):
         load_config(file)

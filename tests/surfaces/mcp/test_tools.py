@@ -40,7 +40,10 @@ def test_a_viewer_is_offered_only_what_reads() -> None:
     viewer = principal(roles=frozenset({"viewer"}))
     offered = {name for name, tool in every_tool().items() if is_offered(tool, viewer)}
     assert offered == READING
-    assert all(tool.is_reading == (name in READING | {"plan_runbook"}) for name, tool in every_tool().items())
+    assert all(
+        tool.is_reading == (name in READING | {"plan_runbook", "deployment_impact"})
+        for name, tool in every_tool().items()
+    )
 
 
 @pytest.mark.parametrize("role", ROLES)

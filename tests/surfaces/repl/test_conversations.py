@@ -429,6 +429,8 @@ def test_options_help_status_packs_and_verbs_say_what_there_is() -> None:
     assert "I do not know what that means" in Talk().tell("frobnicate the gizmo")
     assert "Nothing has been run yet." in talk.tell("events")
     assert "Nothing needs a person." in talk.tell("incidents")
+    assert "Nothing runs that it concerns." in talk.tell("impact")
+    assert "gone from review.bpmn" in talk.tell("impact of review.bpmn")
     assert "No dead letters." in talk.tell("dead letters")
 
 

@@ -8,6 +8,7 @@ import { PageHead } from "../../parts/page-head";
 import { Blank, Loaded } from "../../parts/load-states";
 import { Ago, Left } from "../../parts/relative-time";
 import { Link } from "../../router";
+import { Engines } from "./engines";
 import { clock, columnsOf, countText } from "./hourly-chart";
 import "./home.css";
 
@@ -56,6 +57,7 @@ function Cards({ data }: { data: Overview }) {
       <Card title="Waits" note="what is waited for, and since when">
         {data.waits.length === 0 ? <p class="calm">Nothing waits.</p> : <Waits waits={data.waits} upTo={upTo} />}
       </Card>
+      <Engines />
     </div>
   );
 }

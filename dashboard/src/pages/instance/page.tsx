@@ -116,6 +116,7 @@ function Facts({ view }: { view: InstanceView }) {
       <header><h2 id="facts-title">About</h2></header>
       <dl class="inside facts">
         <dt>Process</dt><dd><Link to={`/definitions/processes/${encodeURIComponent(view.process)}?version=${view.version}`}>{view.process}</Link>, version {view.version}</dd>
+        {view.engine && <><dt>Engine</dt><dd>{view.engine}{view.engine_link && <> · <a href={view.engine_link} rel="noreferrer">Open it there</a></>}</dd></>}
         <dt>Started</dt><dd><Ago at={view.started_at} />{view.principal && ` by ${view.principal}`}</dd>
         {view.ended_at && <><dt>Ended</dt><dd><Ago at={view.ended_at} /></dd></>}
         {view.suspended_at && <><dt>Suspended</dt><dd><Ago at={view.suspended_at} /></dd></>}

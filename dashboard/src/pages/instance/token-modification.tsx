@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { post } from "../../api/client";
 import type { InstanceView } from "../../api/process-shapes";
-import { Confirm } from "../../parts/dialog";
+import { type Agreed, Confirm } from "../../parts/dialog";
 import { tell } from "../../parts/toasts";
 
 interface ModifyProps { view: InstanceView; name: (element: string) => string; elements: { id: string; name: string }[]; onChange: (view: InstanceView) => void; onClose: () => void; start?: string }
@@ -11,8 +11,8 @@ export function Modify({ view, name, elements, onChange, onClose, start = "" }: 
   const [gone, setGone] = useState<number[]>(view.tokens.length === 1 ? view.tokens.map((token) => token.number) : []);
   const [target, setTarget] = useState(start);
   const toggle = (number: number) => setGone(gone.includes(number) ? gone.filter((each) => each !== number) : [...gone, number]);
-  const run = async (reason: string) => {
-    const body = { cancel: gone, start: target ? [target] : [], reason };
+  const run = async (reason: string, _: string, agreed: Agreed) => {
+    const body = { cancel: gone, start: target ? [target] : [], reason, ...agreed };
     onChange(await post<InstanceView>(`/instances/${view.id}/modify`, body, { etag: `"${view.sequence}"` }));
     tell("Tokens moved");
   };

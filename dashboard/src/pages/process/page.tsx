@@ -76,7 +76,7 @@ function Shown({ view, chosen, onElement, path, versions, from }: ShownProps) {
         <Diagram xml={view.xml} marks={marks} label={`Diagram of ${view.process}, version ${view.version}`} selected={chosen} onSelect={onElement} />
       </div></section>
       <section class="card" aria-labelledby="findings-title">
-        <header><h2 id="findings-title">Lint and proof</h2></header>
+        <header><h2 id="findings-title">Lint and proof</h2>{view.engine && <span class="push soft small">Instances begin on {view.engine}</span>}</header>
         <div class="inside stack">
           <Verdict proof={view.verdict} />
           {all.length === 0 ? <p class="soft">Lint finds nothing.</p> : <Findings findings={all} name={name} onElement={onElement} />}

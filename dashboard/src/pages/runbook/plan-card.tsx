@@ -15,7 +15,7 @@ export function PlanCard({ plan }: { plan: PlanView }) {
             <ul>
               {wave.map((name) => {
                 const step = byName.get(name);
-                return <li key={name}>{step?.sentence || step?.verb || `Choice ${name}`}{step?.gate && <span class="soft"> · someone of {step.gate} must agree</span>}{step?.parks && <span class="soft"> · {step.parks}</span>}</li>;
+                return <li key={name}>{step?.sentence || step?.verb || `Choice ${name}`}{step?.gate && <span class="soft"> · someone of {step.gate} must agree</span>}{step?.parks && <span class="soft"> · {step.parks}</span>}{step?.engine && step.engine !== "embedded" && <span class="soft"> · on {step.engine}</span>}</li>;
               })}
             </ul>
           </li>

@@ -81,7 +81,7 @@ function Details({ shown, step, onDone }: { shown: Shown; step: StepView; onDone
         {step.undoes && <><dt>Undoes</dt><dd>{step.undoes}</dd></>}
         {wait && <><dt>Waits for</dt><dd>{[wait.verb, wait.text].filter(Boolean).join(": ") || wait.kind} {wait.due_at && <Left at={wait.due_at} />}</dd></>}
         {wait?.escalation && <><dt>Escalates to</dt><dd>{wait.escalation}</dd></>}
-        {step.carrier && <><dt>Process</dt><dd><Link to={`/instances/${step.carrier.instance}`}>{step.carrier.process}</Link> version {step.carrier.version}{step.carrier.engine && `, ${step.carrier.engine} engine`} <Badge>{step.carrier.state}</Badge> {step.carrier.progress}</dd></>}
+        {step.carrier && <><dt>Process</dt><dd><Link to={`/instances/${step.carrier.instance}`}>{step.carrier.process}</Link> version {step.carrier.version}{step.carrier.engine && <>, {step.carrier.engine_link ? <a href={step.carrier.engine_link} rel="noreferrer">{step.carrier.engine}</a> : step.carrier.engine} engine</>} <Badge>{step.carrier.state}</Badge> {step.carrier.progress}</dd></>}
         {step.mode && <><dt>Carried as</dt><dd>{step.mode.replace(/_/g, " ")}</dd></>}
         {step.task_link && <><dt>Task list</dt><dd><a href={step.task_link} rel="noreferrer">Open the task</a></dd></>}
         {step.attempt && step.attempt.attempt > 1 && <><dt>Attempts</dt><dd>{step.attempt.attempt}</dd></>}

@@ -17,6 +17,7 @@ import { AnswerForm } from "./answer-form";
 import { HandOn } from "./task-delegation";
 import { Ladder } from "./escalation-ladder";
 import { ProposalCard } from "./agent-proposal";
+import { QuestionCard } from "./agent-question";
 import "./task.css";
 
 export default function TaskPage({ params }: PageProps) {
@@ -70,6 +71,7 @@ function OpenTask({ path, task, replace, reload }: OpenTaskProps) {
       {problem && <div class="problem" role="alert"><strong>{problem.message}</strong>{problem.hint && <span>{problem.hint}</span>}</div>}
       <div class="task-columns">
         <div class="stack">
+          {task.question && <QuestionCard question={task.question} />}
           {task.proposal && <ProposalCard path={path} task={task} proposal={task.proposal} onAnswered={answered} onStale={reload} />}
           <AnswerForm path={path} task={task} standing={standing} onAnswered={answered} onStale={reload} />
         </div>

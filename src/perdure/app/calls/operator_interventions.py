@@ -54,7 +54,8 @@ async def resolve(context: Context, request: ResolveCall) -> CallView | Instance
         await _check_inside(context, "call.resolve", instance)
         aggregate = await context.runtime.instances.read(instance, context.origin)
         token = stuck_tokens(aggregate, None)[0]
-        await confirm_graver(context, aggregate, token, "resolve", request.confirm, request.phrase)
+        change = {"data": result}
+        await confirm_graver(context, aggregate, token, "resolve", request.confirm, request.phrase, change)
         await context.runtime.engine.resolve_incident(
             instance, token, context.origin, data=result, error=error or "", reason=reason
         )

@@ -29,7 +29,9 @@ class ErrorView(msgspec.Struct, frozen=True):
 
 
 class WaitingFor(msgspec.Struct, frozen=True):
-    """What a parked call waits for: `kind` is completion, process, engine, escalation, gate, retry or incident."""
+    """What a parked call waits for: `kind` is completion, process, engine, escalation, gate, retry, incident,
+    task, or held: `code` and `text` say why nothing could be tried.
+    """
 
     kind: str
     key: str = ""
@@ -113,6 +115,8 @@ class CarrierView(msgspec.Struct, frozen=True):
     """The engine that has not answered its dispatch; None once it has begun."""
     task_link: str = ""
     """Its oldest open human task in the external task list; empty where there is no task or no list."""
+    engine_link: str = ""
+    """The address of the instance in the web interface of its engine; empty where settings name none."""
 
 
 class CallView(msgspec.Struct, frozen=True):
@@ -282,7 +286,7 @@ def waiting_view(id: Id, step: Step, carrier: CarrierView | None, number: int = 
         return WaitingFor("incident", key, step.verb, iso(incident.opened_at), code=incident.code, text=incident.text)
     if token is not None and carrier is not None and not token.escalates:
         return _carried(key, step, token, carrier)
-    if token is not None and token.task is not None and step.proposal:
+    if token is not None and token.task is not None and (step.proposal or step.is_asking):
         groups = ", ".join(token.task.groups)
         return WaitingFor("task", key, groups, iso(token.parked_at), text=token.task.title)
     if token is not None:
@@ -300,6 +304,9 @@ def waiting_view(id: Id, step: Step, carrier: CarrierView | None, number: int = 
         since, code = iso(step.links.ended_at), step.error.code if step.error is not None else ""
         text = f"Step '{step.links.name}' failed: {told}. Somebody has to say retry, skip or abort."
         return WaitingFor("task", step_id(id_text(id), number), step.verb, since, code=code, text=text)
+    if step.hold is not None and step.status in ("pending", "parked"):
+        hold, due = step.hold, iso(step.retry_at or None)
+        return WaitingFor("held", "", step.verb, iso(hold.at), due, code=hold.code, text=hold.text)
     if step.retry_at:
         return WaitingFor("retry", "", step.verb, None, iso(step.retry_at))
     return None

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from perdure.app.configuration.calendars import read_calendars
+from perdure.app.configuration.engines import read_engines
 from perdure.app.configuration.resolvers import ResolverSettings, read_resolvers
 from perdure.app.configuration.server import SECRET_FILE, SERVER_KEYS, ServerConfig, read_server
 from perdure.app.configuration.task_list import read_task_list
@@ -17,8 +18,8 @@ from perdure.buses.bus_settings import BusSettings, read_bus
 from perdure.business_calendar import Calendars
 from perdure.channels.channel_settings import ChannelSettings, read_channels
 from perdure.channels.webhook_settings import Hooks, read_hooks
-from perdure.engine.engine_url import check_engine
-from perdure.errors import DefinitionError, EngineSettingError, StoreSettingError
+from perdure.engine.engine_settings import EngineSettings
+from perdure.errors import DefinitionError, StoreSettingError
 from perdure.telemetry import TelemetrySettings
 from perdure.verbs.mapping_reader import Fields
 from perdure.verbs.verb_patterns import is_pattern
@@ -33,9 +34,10 @@ SEAL_SECONDS = 10.0
 
 CONFIG_KEYS = frozenset(
     {
-        "store", "engine", "definitions", "documents", "models", "lifecycles", "packs", "handlers", "guards",
+        "store", "engine", "engines", "processes", "tenants",
+        "definitions", "documents", "models", "lifecycles", "packs", "handlers", "guards",
         "environment", "retention", "seal", "server", "hooks", "telemetry", "secrets", "resolvers", "calendars",
-        "calendar", "blobs", "bus", "channels", "task_list", "workflows",
+        "calendar", "blobs", "bus", "channels", "task_list", "workflows", "functions",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
@@ -51,11 +53,12 @@ class Config(msgspec.Struct, frozen=True):
     """
 
     store: str = DEFAULT_STORE
-    engine: str = "embedded"
+    engine: EngineSettings = EngineSettings()
     definitions: tuple[Path, ...] = ()
     documents: tuple[Path, ...] | None = None
     models: tuple[Path, ...] | None = None
     workflows: tuple[Path, ...] = ()
+    functions: tuple[Path, ...] = ()
     lifecycles: tuple[Path, ...] | None = None
     packs: tuple[Path, ...] | None = None
     handlers: tuple[str, ...] = ()
@@ -104,11 +107,12 @@ def _read(fields: Fields, folder: Path) -> Config:
     keep, key_file, every = _policies(fields, folder)
     return Config(
         store=absolute_store(fields.text("store", DEFAULT_STORE), folder),
-        engine=_engine(fields),
+        engine=read_engines(fields),
         definitions=tuple(folder / each for each in fields.texts("definitions")),
         documents=_places(fields, "documents", folder),
         models=_places(fields, "models", folder),
         workflows=_places(fields, "workflows", folder) or (),
+        functions=_places(fields, "functions", folder) or (),
         lifecycles=_places(fields, "lifecycles", folder),
         packs=_places(fields, "packs", folder),
         handlers=fields.texts("handlers"),
@@ -129,17 +133,6 @@ def _read(fields: Fields, folder: Path) -> Config:
         channels=_channels(fields, folder),
         folder=folder,
     )
-
-
-def _engine(fields: Fields) -> str:
-    """The engine's url; one that means nothing is a problem of the file."""
-    url = fields.text("engine", "embedded")
-    try:
-        check_engine(url)
-    except EngineSettingError as error:
-        fields.wrong(fields.get("engine"), "unknown_value", f"'{url}' is refused: {error.fact}", error.hint)
-        return "embedded"
-    return url
 
 
 def _places(fields: Fields, key: str, folder: Path) -> tuple[Path, ...] | None:

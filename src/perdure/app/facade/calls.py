@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from perdure.app.agent_views import AgentView
 from perdure.app.calls.views import CallView, ErrorView
 from perdure.app.engine_views import EngineView
 from perdure.app.facade.performer import Desk, pages
@@ -14,6 +15,7 @@ from perdure.app.instances.views import InstanceView
 from perdure.app.lifecycles.views import LifecycleStatus
 from perdure.app.lists.list_rows import DeadLetterItem, RunbookRow, StuckView
 from perdure.app.operations import calls, dead_letters, incidents
+from perdure.app.operations.agents import CloseAgent, close_agent, list_agents
 from perdure.app.operations.calls import (
     AmendCall,
     ApproveAmendment,
@@ -124,6 +126,14 @@ class CallDesk(Desk):
     async def overview(self) -> Overview:
         """How things stand: what needs the principal, what is stuck, what runs, how much went through in a day."""
         return await self._performer.ask(show_overview, Nothing())
+
+    async def agents(self) -> list[AgentView]:
+        """The agents whose attempts a circuit breaker watches, by name."""
+        return await self._performer.ask(list_agents, Nothing())
+
+    async def close_agent(self, agent: str, *, reason: str) -> AgentView:
+        """Close the circuit breaker of an agent by hand: it is asked again at once."""
+        return await self._performer.ask(close_agent, CloseAgent(agent, reason))
 
     async def engines(self) -> list[EngineView]:
         """Which engines carry processes: whether each can be reached, what it can, and what is under way to it."""

@@ -76,10 +76,15 @@ class InstanceDesk(Desk):
 
     async def modify(
         self, id: str, *, cancel: Sequence[int] = (), start: Sequence[str] = (), flags: Flags | None = None,
-        data: Mapping[str, Any] | None = None, reason: str = "", seen: int | None = None,
+        data: Mapping[str, Any] | None = None, reason: str = "", seen: int | None = None, confirm: str = "",
+        phrase: str = "",
     ) -> InstanceView:  # fmt: skip
-        """Take tokens away by their numbers, put new ones before elements, set flags and data by hand; one commit."""
-        request = ModifyInstance(id, list(cancel), list(start), dict(flags or {}), dict(data or {}), reason)
+        """Take tokens away by their numbers, put new ones before elements, set flags and data by hand; one commit.
+
+        For whoever comes through a server, a process that reaches something grave needs `confirm`, as its start does.
+        """
+        moved = list(cancel), list(start), dict(flags or {}), dict(data or {})
+        request = ModifyInstance(id, *moved, reason, confirm, phrase)
         return await self._performer.ask(instances.modify_instance, request, seen=seen)
 
     async def migrate(

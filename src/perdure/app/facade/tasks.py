@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from perdure.app.calls.views import CallView
 from perdure.app.facade.performer import Desk
+from perdure.app.instances.views import InstanceView
 from perdure.app.operations import tasks
 from perdure.app.operations.tasks import DelegateTask, ReassignTask, ShowTask, TakeTask
 from perdure.app.runbooks.views import RunbookView
@@ -33,7 +34,7 @@ class TaskDesk(Desk):
         """Give a task to another person, or to groups (comma separated) instead of those that had it."""
         return await self._performer.ask(tasks.reassign_task, ReassignTask(key, to, groups, override))
 
-    async def accept(self, key: str, *, override: str = "", seen: str = "") -> CallView | RunbookView:
+    async def accept(self, key: str, *, override: str = "", seen: str = "") -> InstanceView | CallView | RunbookView:
         """Answer with what an agent proposes. No agent can, whatever it calls itself.
 
         With the `seen` of the view that was decided on, it is refused once another answer is proposed.

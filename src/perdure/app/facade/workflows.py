@@ -22,9 +22,15 @@ class WorkflowDesk(Desk):
         """Every version of a variable of an instance, oldest first: its value, who wrote it and when."""
         return (await self._performer.ask(variables.show_variables, ShowVariables(instance, name))).variables
 
-    async def set_variable(self, instance: str, name: str, value: Any, reason: str = "") -> VariableView:
-        """Set a variable of a running instance by hand, and the flag that follows it, in one commit."""
-        return await self._performer.ask(variables.set_variable, SetVariable(instance, name, value, reason))
+    async def set_variable(
+        self, instance: str, name: str, value: Any, reason: str = "", *, confirm: str = "", phrase: str = ""
+    ) -> VariableView:
+        """Set a variable of a running instance by hand, and the flag that follows it, in one commit.
+
+        For whoever comes through a server, a workflow that reaches something grave needs `confirm`, as its start does.
+        """
+        request = SetVariable(instance, name, value, reason, confirm, phrase)
+        return await self._performer.ask(variables.set_variable, request)
 
     async def executions(self, instance: str) -> Sequence[ExecutionView]:
         """Every attempt of every task, oldest first: what went in and came out, its error, cost and duration."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
+from perdure.app.instances.manual_changes import confirm_manual_change
 from perdure.app.runbooks.confirmation import check_confirmed, plan_of_starts, use_confirmation
 from perdure.bpmn.machine.call_activity_flags import GRAVER_CALL
 from perdure.engine import Flags
@@ -25,7 +27,7 @@ async def retry_tokens(
     A call of a process that is graver than the start of the instance was agreed to for is confirmed as its start is.
     """
     aggregate = await context.runtime.instances.read(id, context.origin)
-    agreed = await confirm_graver(context, aggregate, token, "retry", confirm, phrase)
+    agreed = await confirm_graver(context, aggregate, token, "retry", confirm, phrase, {"flags": flags})
     for each in stuck_tokens(aggregate, token):
         aggregate = await context.runtime.engine.retry_incident(
             id, each, context.origin, flags=flags, reason=reason, agreed=agreed
@@ -40,14 +42,17 @@ async def confirm_graver(
     act: Literal["retry", "resolve"],
     confirm: str,
     phrase: str,
+    change: Mapping[str, Any],
 ) -> ConsequenceTier | Literal[""]:
     """The consequence that whoever asks agrees to; empty where no call has become graver.
 
-    Who ends such a call by hand says what came of something grave: that is confirmed as its retry is.
+    Who ends such a call by hand says what came of something grave: that is confirmed as its retry is. What is set
+    along with it is confirmed as any manual change is.
     """
     nodes = [aggregate.state.nodes.get(each) for each in stuck_tokens(aggregate, token)]
     stuck = [node for node in nodes if node is not None and node.incident and node.incident.code == GRAVER_CALL]
     if not stuck:
+        await confirm_manual_change(context, aggregate, change, confirm, phrase)
         return ""
     elements = (await context.runtime.instances.loaded(aggregate)).elements
     calls = dict.fromkeys(getattr(elements[node.element], "process", "") for node in stuck)

@@ -49,7 +49,7 @@ class TokenView(msgspec.Struct, frozen=True):
 
 
 class WaitView(msgspec.Struct, frozen=True):
-    """What an instance waits for: kind is message, signal, timer, condition, task, job or retry.
+    """What an instance waits for: kind is message, signal, timer, condition, task, job, retry or held.
 
     `name` is that of the message or signal.
     """
@@ -94,6 +94,10 @@ class InstanceView(msgspec.Struct, frozen=True):
     """The verb it carries; empty of none."""
     overrides: list[OverrideView] = []
     """Acts around its human tasks."""
+    engine: str = ""
+    """The name of the engine that carries it, or carried it to its end."""
+    engine_link: str = ""
+    """Its address in the web interface of that engine; empty where settings name none."""
 
     @property
     def is_ended(self) -> bool:
@@ -117,7 +121,7 @@ class Look(msgspec.Struct, frozen=True):
     usage: UsageView | None
 
 
-def instance_view(aggregate: Aggregate, look: Look, data: Any) -> InstanceView:
+def instance_view(aggregate: Aggregate, look: Look, data: Any, engine: str = "", engine_link: str = "") -> InstanceView:
     state: Instance = aggregate.state
     ended_at, suspended_at, erased_at = state.ended_at, state.suspended_at, state.erased_at
     return InstanceView(
@@ -129,7 +133,7 @@ def instance_view(aggregate: Aggregate, look: Look, data: Any) -> InstanceView:
         iso(state.started_at), iso(ended_at) if ended_at else None,
         iso(suspended_at) if suspended_at and state.status == "suspended" else None,
         iso(erased_at) if erased_at else None, aggregate.version, look.usage, look.verb,
-        overrides=override_views(state.overrides) if state.overrides else [],
+        overrides=override_views(state.overrides) if state.overrides else [], engine=engine, engine_link=engine_link,
     )  # fmt: skip
 
 
@@ -180,14 +184,19 @@ def _look(state: Instance, definition: Definition, past: InstanceHistory) -> Loo
 
 
 def carrier_view(
-    aggregate: Aggregate, definition: Definition, past: InstanceHistory, engine: str, ended: str = ""
+    aggregate: Aggregate,
+    definition: Definition,
+    past: InstanceHistory,
+    engine: str,
+    ended: str = "",
+    engine_link: str = "",
 ) -> CarrierView:
     """An instance as the carrier of a step. `ended` is how the step ended, which the instance may not know yet."""
     state: Instance = aggregate.state
     return CarrierView(
         state.process, state.process_version, definition.digest, id_text(aggregate.id), state.status,
         progress_of(state, definition, past, waits_of(state, definition), ended), list(past.verbs), incidents_of(state),
-        engine,
+        engine, engine_link=engine_link,
     )  # fmt: skip
 
 
@@ -223,6 +232,8 @@ def _is_own(watch: Watch, node: Node) -> bool:
 def _node_wait(node: Node, definition: Definition) -> WaitView:
     job = node.job
     due = iso(job.retry_at) if job is not None and job.retry_at else None
+    if node.kind == "job" and job is not None and job.hold is not None and job.status == "pending":
+        return WaitView("held", node.element, job.hold.text.rstrip("."), "", due)
     return WaitView("retry" if due else node.kind, node.element, definition.name(node.element), "", due)
 
 
@@ -248,7 +259,7 @@ def task_view(
     return TaskView(
         f"{letters}:{node.number}", letters, node.number, aggregate.state.process, node.element,
         definition.name(node.element), since=iso(node.at), number=number, form=form.schema,
-        verb=definition.deployed.verb, known=form.known, seen=seen_in(aggregate.state, documents),
+        verb=definition.deployed.verb, known=form.known, seen=seen_in(aggregate.state, node.number, documents),
         body=form.body, labels=list(form.labels), **of_task(task, now),
     )  # fmt: skip
 

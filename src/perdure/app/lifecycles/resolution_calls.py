@@ -58,6 +58,9 @@ class ResolutionCallDesk:
         except RejectedError:
             return  # it has ended by itself, or never began
 
+    async def complete_erasure(self, lifecycle: Id, origin: Origin) -> bool:
+        return await self._conductor.complete_erasure(lifecycle, origin)
+
     async def end_of(self, id: Id, origin: Origin) -> CallEnd:
         found = await self._conductor.kernel.read(id, origin)
         state: Runbook = found.state

@@ -29,6 +29,7 @@ from perdure.app.tasks.tasks import TaskOperations, Wanted
 from perdure.app.tasks.views import TaskView
 from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE
 from perdure.bpmn.machine.state import Status
+from perdure.engine import EVERYTHING, Capabilities
 from perdure.errors import QuarantinedError, RejectedError, Rejection
 from perdure.identifiers import check_key
 from perdure.journal import Origin
@@ -359,13 +360,19 @@ class Lists:
         if aggregate.kind != RUNBOOK:
             stopped = id_text(await concerned(self._runtime, self._origin, row.aggregate))
         verbs = await verbs_at(self._runtime, aggregate, row.step)
-        can, cause = self._runtime.engine.capabilities, CAUSES.get(row.code, "") or place.text
+        can, cause = await self._capabilities(aggregate), CAUSES.get(row.code, "") or place.text
         actions = [each for each in actions_of(place.kind, letters, row.step, row.code) if getattr(can, each.act, True)]
         title = await self._title(aggregate, row.step, place.title)
         return StuckView(
             letters, place.kind, row.step, row.code, since, place.text, place.name, title, stopped,
             aggregate.state.status, cause, verbs, actions,
         )  # fmt: skip
+
+    async def _capabilities(self, aggregate: Aggregate) -> Capabilities:
+        """What may be done to it: what is no instance is ours."""
+        if aggregate.kind != INSTANCE:
+            return EVERYTHING
+        return (await self._runtime.engine.carrier(aggregate.id)).capabilities
 
     async def _stuck(self, aggregate: Aggregate, number: int) -> StuckPlace:
         """The step of a call or a runbook, or the token of an instance, that an incident stopped."""

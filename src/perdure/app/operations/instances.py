@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from perdure.app.erasure import Erasure
 from perdure.app.instances.incident_retry import confirm_graver, retry_tokens, stuck_tokens
+from perdure.app.instances.manual_changes import confirm_manual_change
 from perdure.app.instances.replay import DiagramView, marks_view, replay_instance
 from perdure.app.instances.views import InstanceView, incidents_of
 from perdure.app.lists.cursors import Page, check_state
@@ -115,7 +116,10 @@ class MoveInstance(Request, frozen=True):
 
 
 class ModifyInstance(Request, frozen=True):
-    """Tokens to take away by their numbers, elements to put new ones before, flags and data to set by hand."""
+    """Tokens to take away by their numbers, elements to put new ones before, flags and data to set by hand.
+
+    Where the process can reach something grave, what is put or set is confirmed as its start is.
+    """
 
     id: Id
     cancel: list[int] = field(default_factory=list)
@@ -123,6 +127,8 @@ class ModifyInstance(Request, frozen=True):
     flags: Flags = field(default_factory=dict)
     data: Data = field(default_factory=dict)
     reason: str = ""
+    confirm: str = ""
+    phrase: str = ""
 
 
 class MigrateInstance(Request, frozen=True):
@@ -301,7 +307,7 @@ async def show_diagram(context: Context, request: ShowDiagram) -> DiagramView:
 async def suspend_instance(context: Context, request: SuspendInstance) -> InstanceView:
     """Let nothing happen to it, nor to the processes it calls, until it is resumed."""
     engine = context.runtime.engine
-    engine.capabilities.require("suspend", "suspend", request.id)
+    (await engine.carrier(request.id)).capabilities.require("suspend", "suspend", request.id)
     return await context.views.instance(await engine.suspend(request.id, context.origin, reason=request.reason))
 
 
@@ -309,7 +315,7 @@ async def suspend_instance(context: Context, request: SuspendInstance) -> Instan
 async def resume_instance(context: Context, request: ResumeInstance) -> InstanceView:
     """Go on, and the processes it calls; what fell due meanwhile fires now unless timers are shifted."""
     engine = context.runtime.engine
-    engine.capabilities.require("suspend", "resume", request.id)
+    (await engine.carrier(request.id)).capabilities.require("suspend", "resume", request.id)
     found = await engine.resume(request.id, context.origin, shift_timers=request.shift_timers)
     return await context.views.instance(found)
 
@@ -324,7 +330,10 @@ async def resume_instance(context: Context, request: ResumeInstance) -> Instance
 async def modify_instance(context: Context, request: ModifyInstance) -> InstanceView:
     """Move its tokens, set its flags and its data by hand, all in one commit."""
     engine, cancel, start = context.runtime.engine, request.cancel, request.start
-    engine.capabilities.require("modify", "modify", request.id)
+    (await engine.carrier(request.id)).capabilities.require("modify", "modify", request.id)
+    aggregate = await context.runtime.instances.read(request.id, context.origin)
+    change = {"start": start, "flags": request.flags, "data": request.data}
+    await confirm_manual_change(context, aggregate, change, request.confirm, request.phrase)
     found = await engine.modify(
         request.id, context.origin, cancel=cancel, start=start, flags=request.flags, data=request.data,
         reason=request.reason,
@@ -345,7 +354,7 @@ async def move_instance(context: Context, request: MoveInstance) -> MovePlan:
 async def migrate_instance(context: Context, request: MigrateInstance) -> MigrationPlan:
     """Go on under another version; a dry run only says what would happen."""
     engine = context.runtime.engine
-    engine.capabilities.require("migrate", "migrate", request.id)
+    (await engine.carrier(request.id)).capabilities.require("migrate", "migrate", request.id)
     if context.is_narrow:
         process = request.process or (await context.perdure.instances.get(request.id)).process
         context.check_all("instance.migrate", await context.perdure.processes.verbs(process, request.version))
@@ -382,7 +391,7 @@ async def _check_graver(context: Context, request: MigrateInstance) -> None:
 async def migrate_instance_back(context: Context, request: MigrateBack) -> MigrationPlan:
     """Undo the last migration by the inverse of its mapping."""
     engine = context.runtime.engine
-    engine.capabilities.require("migrate", "migrate back", request.id)
+    (await engine.carrier(request.id)).capabilities.require("migrate", "migrate back", request.id)
     if context.is_narrow:
         plan = await engine.migrate_back(request.id, context.origin, reason=request.reason, dry_run=True)
         context.check_all("instance.migrate", await context.perdure.processes.verbs(plan.process, plan.version))
@@ -394,7 +403,7 @@ async def cancel_instance(context: Context, request: CancelInstance) -> Instance
     """Stop it. What it did stays done unless it is to be compensated."""
     engine, compensate = context.runtime.engine, request.compensate
     if compensate:
-        engine.capabilities.require("compensate", "cancel", request.id)
+        (await engine.carrier(request.id)).capabilities.require("compensate", "cancel", request.id)
     found = await engine.cancel(request.id, context.origin, reason=request.reason, compensate=compensate)
     if found.state.status in ENDED and found.state.status not in CANCELLED:
         fact = f"it is {found.state.status}"
@@ -429,7 +438,8 @@ async def resolve_instance(context: Context, request: ResolveInstance) -> Instan
     id, origin = request.id, context.origin
     aggregate = await context.runtime.instances.read(id, origin)
     token = stuck_tokens(aggregate, request.token)[0]
-    await confirm_graver(context, aggregate, token, "resolve", request.confirm, request.phrase)
+    change = {"data": request.data, "flags": request.flags}
+    await confirm_graver(context, aggregate, token, "resolve", request.confirm, request.phrase, change)
     found = await context.runtime.engine.resolve_incident(
         id,
         token,

@@ -6,9 +6,11 @@ from types import ModuleType
 from typing import Any
 
 from perdure.app.operations import (
+    agents,
     audits,
     calls,
     dead_letters,
+    deployments,
     documents,
     drafts,
     engines,
@@ -48,6 +50,7 @@ TABLE: tuple[Row, ...] = tuple(
         runbooks,
         drafts,
         overview,
+        agents,
         engines,
         events,
         audits,
@@ -61,6 +64,7 @@ TABLE: tuple[Row, ...] = tuple(
         messages,
         packs,
         processes,
+        deployments,
         tasks,
         documents,
         requests,

@@ -143,7 +143,7 @@ async def complete_task(context: Context, request: CompleteTask) -> InstanceView
 
 
 @operation("task.accept", Route("POST", "/tasks/{key}/accept"), tag=TAG, scope=VERBS_OF_TASK)
-async def accept_task(context: Context, request: AcceptTask) -> CallView | RunbookView:
+async def accept_task(context: Context, request: AcceptTask) -> InstanceView | CallView | RunbookView:
     """Answer with what an agent proposes. No agent can."""
     proposal = await context.perdure.tasks.proposal(request.key)
     result = proposal.result if proposal is not None else None

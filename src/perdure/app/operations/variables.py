@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from perdure.app.instances.manual_changes import confirm_manual_change
 from perdure.app.operations.operation import Context, Request, Route, operation
 from perdure.app.operations.request_fields import Id, Name, Word
 from perdure.app.operations.verb_scopes import VERBS_OF_INSTANCE
@@ -22,12 +23,17 @@ class ShowVariables(Request, frozen=True):
 
 
 class SetVariable(Request, frozen=True):
-    """A variable of an instance and its new value; the reason stays in the journal."""
+    """A variable of an instance and its new value; the reason stays in the journal.
+
+    Where the workflow can reach something grave, it is confirmed as the start of the workflow is.
+    """
 
     id: Id
     name: Name
     value: Any
     reason: str = ""
+    confirm: str = ""
+    phrase: str = ""
 
 
 class ShowExecutions(Request, frozen=True):
@@ -60,7 +66,11 @@ async def show_variables(context: Context, request: ShowVariables) -> VariablesV
 @operation("instance.modify", Route("PUT", "/instances/{id}/variables/{name}"), tag=TAG, scope=VERBS_OF_INSTANCE)
 async def set_variable(context: Context, request: SetVariable) -> VariableView:
     """Set a variable of a running instance, and the flag that follows it, in one commit."""
-    context.runtime.engine.capabilities.require("modify", "modify", request.id)
+    carrier = await context.runtime.engine.carrier(request.id)
+    carrier.capabilities.require("modify", "modify", request.id)
+    aggregate = await context.runtime.instances.read(request.id, context.origin)
+    change = {"variable": {request.name: request.value}}
+    await confirm_manual_change(context, aggregate, change, request.confirm, request.phrase)
     return await context.perdure.workflows.write(request.id, request.name, request.value, request.reason)
 
 

@@ -38,6 +38,7 @@ from perdure.errors import DefinitionError, QuarantinedError, RejectedError, Rej
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import parse_digest
+from perdure.processes.plan_cache import Definition
 from perdure.processes.verb_bindings import bind, carried_by, carrier_of, choose_process
 from perdure.runbooks.machine.runbook_machine import carried_as
 from perdure.runbooks.machine.state import ENDED as ENDED_STEPS
@@ -109,6 +110,14 @@ class Processes:
         policies: PolicyCatalogue | None = None,
     ) -> Sequence[Deployment]:  # fmt: skip
         """Check every executable process of several models, or the one named; refused is all of it or nothing."""
+        judged = await self.judge_all(models, process=process, profile=profile, policies=policies)
+        return [await self._engine.enter(each, self._origin) for each in judged]
+
+    async def judge_all(
+        self, models: Sequence[Model], *, process: str = "", profile: Profile = "hollow",
+        policies: PolicyCatalogue | None = None,
+    ) -> list[Judged]:  # fmt: skip
+        """The same checks with nothing deployed; DefinitionError has every problem of every process."""
         judge = self._engine.judge
         along = {each.id for model in models for each in model.definitions.executable() if process in ("", each.id)}
         judged, problems = [], []
@@ -125,7 +134,13 @@ class Processes:
                     problems.extend(error.problems)
         if problems:
             raise DefinitionError(problems)
-        return [await self._engine.enter(each, self._origin) for each in await self._weighed(judged)]
+        return await self._weighed(judged)
+
+    async def read_model(self, xml: str, file: str) -> Model:
+        """The model of a text; ModelError says where it is none."""
+        from perdure.bpmn.xml import read_model  # noqa: PLC0415  only who brings models needs it
+
+        return await self._computations.run(self._origin.tenant, partial(read_model, xml.encode(), file))
 
     async def _weighed(self, judged: Sequence[Judged]) -> list[Judged]:
         """The same with everything that each can reach, once all of them are deployed."""
@@ -186,7 +201,8 @@ class Processes:
         found, deployed = await self._deployed(process, version)
         diagram = await self._definitions.diagram(process, parse_digest(found.hash), self._origin)
         consequence = await self._consequences.of_process(process, self._origin, found.version)
-        work = partial(process_view, found, deployed, consequence, diagram)
+        engine = self._engine.place(process, self._origin.tenant).name
+        work = partial(process_view, found, deployed, consequence, diagram, engine)
         return await self._computations.run(self._origin.tenant, work)
 
     async def contract(self, process: str, version: int | None = None) -> ContractView:
@@ -222,6 +238,12 @@ class Processes:
         consequence = await self._consequences.of_process(process, self._origin, found.version)
         return ProcessStart(process, found.hash, deployed.verb, consequence)
 
+    async def start_under(self, definition: Definition) -> ProcessStart:
+        """A process as it would begin now under one definition, whatever became of its version."""
+        deployed = definition.deployed
+        consequence = await self._consequences.of_deployment(deployed, self._origin)
+        return ProcessStart(deployed.process.id, definition.digest, deployed.verb, consequence)
+
     async def started(self, processes: Sequence[Id]) -> Sequence[ProcessStart]:
         """Processes as they would begin now, those that begin no more left out."""
         found: list[ProcessStart] = []
@@ -238,11 +260,11 @@ class Processes:
     async def _with_consequences(self, versions: Sequence[ProcessVersion]) -> Sequence[ProcessVersion]:
         """The same; the consequence of one that was deployed before it was kept is worked out from its definition."""
         return [
-            each
-            if each.consequence
-            else replace(
+            replace(
                 each,
-                consequence=(await self._consequences.of_process(each.process, self._origin, each.version)).tier,
+                consequence=each.consequence
+                or (await self._consequences.of_process(each.process, self._origin, each.version)).tier,
+                engine=self._engine.place(each.process, self._origin.tenant).name,
             )
             for each in versions
         ]
@@ -305,13 +327,21 @@ class Views:
             look = look_of(aggregate.state, definition, await self._pasts.of(aggregate))
         except QuarantinedError as error:
             return quarantined(bare_view(aggregate), error)
-        return quarantined(instance_view(aggregate, look, data), self._runtime.store.set_aside.find(aggregate.id))
+        named, link = await self._engine_of(aggregate)
+        view = instance_view(aggregate, look, data, named, link)
+        return quarantined(view, self._runtime.store.set_aside.find(aggregate.id))
+
+    async def _engine_of(self, aggregate: Aggregate) -> tuple[str, str]:
+        """The name of the engine of an instance, and the address of the instance there."""
+        engine = self._runtime.engine
+        return (await engine.carrier(aggregate.id)).name, await engine.link(aggregate)
 
     def at_hand(self, aggregate: Aggregate) -> InstanceView | None:
         """The same when everything it shows is in memory; None when it is not."""
-        past = self._pasts.known(aggregate)
+        engine = self._runtime.engine.carrier_at_hand(aggregate.id)
+        past = self._pasts.known(aggregate) if engine is not None else None
         data = self._instances.known_data(aggregate) if past is not None else None
-        if past is None or data is None:
+        if engine is None or past is None or data is None:
             return None
         look = known_look(aggregate.state, past)
         if look is None:
@@ -319,14 +349,15 @@ class Views:
             if definition is None:
                 return None
             look = look_of(aggregate.state, definition, past)
-        return instance_view(aggregate, look, data)
+        return instance_view(aggregate, look, data, engine.name)
 
     async def as_of(self, aggregate: Aggregate, at: int) -> InstanceView:
         """As it was after so many records; its data too, unless they were erased since."""
         then = await replay_instance(self._runtime, aggregate, at)
         definition = await self._instances.loaded(then.aggregate)
         data = None if aggregate.state.erased_at else await self._instances.data(then.aggregate)
-        return instance_view(then.aggregate, look_of(then.aggregate.state, definition, then.past), data)
+        look = look_of(then.aggregate.state, definition, then.past)
+        return instance_view(then.aggregate, look, data, *await self._engine_of(aggregate))
 
     async def carrier(self, call: Aggregate, step: int, pin: Pin) -> CarrierView:
         """The process of a call's step; one that is about to begin has not come far."""
@@ -337,17 +368,23 @@ class Views:
             definition = await self._instances.loaded(aggregate)
             past, status = await self._pasts.of(aggregate), call.state.steps[step - 1].status
             ended = status if status in ENDED_STEPS else ""
-            view = carrier_view(aggregate, definition, past, self._runtime.engine.name, ended)
+            engine, link = await self._engine_of(aggregate)
+            view = carrier_view(aggregate, definition, past, engine, ended, link)
             view = replace(view, task_link=self._runtime.task_list.of_instance(aggregate))
         except RejectedError:
-            engine = self._runtime.engine.name
             found = await self._runtime.store.engine_waits.read(call.id, step)
             waits = engine_wait_view(found) if found is not None else None
+            engine = self._awaited(pin.process, call.tenant, waits.engine if waits is not None else "")
             told = waits.text if waits is not None else "starting"
             return CarrierView(pin.process, pin.version, digest, "", "starting", told, engine=engine, waits_for=waits)
         except QuarantinedError as error:
             return damaged_carrier(CarrierView(pin.process, pin.version, digest, id_text(id), "", ""), error)
         return damaged_carrier(view, self._runtime.store.set_aside.find(id))
+
+    def _awaited(self, process: str, tenant: str, url: str) -> str:
+        """The engine that an instance is about to begin on: the one that was asked, else the one that is chosen."""
+        asked = next((each.name for each in self._runtime.engine.engines if url and each.url == url), "")
+        return asked or self._runtime.engine.place(process, tenant).name
 
 
 class InstanceOperations(InstanceDesk):

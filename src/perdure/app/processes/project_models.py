@@ -49,6 +49,19 @@ def load_model(path: Path) -> Model:
         raise unreadable(path, error) from error
 
 
+def read_model_text(path: str | Path) -> str:
+    """The text of a model file in any encoding that models are read in; DefinitionError where it cannot be read."""
+    from perdure.bpmn.xml.parser import text_of  # noqa: PLC0415  only who brings models needs it
+
+    try:
+        return text_of(Path(path).read_bytes())
+    except UnicodeDecodeError as error:
+        fact = "it is not in UTF-8, and names no other encoding that is read"
+        raise unreadable(path, fact, "Save it as UTF-8.") from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
 def policies_beside(path: Path) -> PolicyCatalogue | None:
     """The policies that stand beside a model in `policies.yaml`; None when there are none."""
     file = path.parent / POLICIES

@@ -50,6 +50,8 @@ class ProcessView(msgspec.Struct, frozen=True):
     reaches: list[str]
     merge: dict[str, str] = {}
     """How values that branches write to one path of the data become one, by JSON pointer."""
+    engine: str = ""
+    """The name of the engine on which an instance begins now."""
 
 
 class ReviewedProcess(ProcessView, frozen=True):
@@ -65,7 +67,11 @@ def reviewed(view: ProcessView, review: Review) -> ReviewedProcess:
 
 
 def process_view(
-    found: ProcessVersion, deployed: Deployed, consequence: Consequence, diagram: Diagram | None = None
+    found: ProcessVersion,
+    deployed: Deployed,
+    consequence: Consequence,
+    diagram: Diagram | None = None,
+    engine: str = "",
 ) -> ProcessView:
     return ProcessView(
         found.process, found.version, found.status, found.hash, deployed.profile, deployed.verb,
@@ -78,7 +84,7 @@ def process_view(
             for name, each in deployed.bindings.items()
         },
         write_model(model_of(deployed, diagram)), consequence.tier, list(consequence.verbs),
-        dict(deployed.merge),
+        dict(deployed.merge), engine,
     )  # fmt: skip
 
 

@@ -82,7 +82,14 @@ class RunbookOperations(RunbookDesk):
         from perdure.runbooks.language.dry_run import dry_run  # noqa: PLC0415  only who compiles needs it
 
         plan = self._planned(program, variables, form, reevaluate)
-        return plan_view(plan, dry_run(plan, self._runtime.catalogue))
+        return plan_view(plan, dry_run(plan, self._runtime.catalogue), self._engine_of)
+
+    def _engine_of(self, name: str) -> str:
+        """The engine on which the process of a verb would begin now; empty of a verb without one."""
+        verb = self._runtime.catalogue.find(name) if name else None
+        if verb is None or not verb.execution.process:
+            return ""
+        return self._runtime.engine.place(verb.execution.process, self._origin.tenant).name
 
     async def start(
         self,

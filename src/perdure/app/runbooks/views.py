@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -128,6 +129,8 @@ class PlannedStepView(msgspec.Struct, frozen=True, omit_defaults=True):
     gate: str = ""
     writes: list[str] = []
     parks: str = ""
+    engine: str = ""
+    """The engine on which its process would begin now; empty of a step that no process carries."""
 
 
 class PlanView(msgspec.Struct, frozen=True):
@@ -291,6 +294,8 @@ def wait_text(step: StepView) -> str:
             return f"the escalation {waiting.verb}"
         case "engine":
             return f"its engine, which cannot be reached ({step.name})"
+        case "held":
+            return waiting.text.rstrip(".")
         case "retry":
             return f"another attempt of {step.name}"
         case "process" if "waiting for " in waiting.text:
@@ -299,9 +304,9 @@ def wait_text(step: StepView) -> str:
             return step.name.replace("_", " ").replace("-", " ")
 
 
-def plan_view(plan: Plan, dry: Any) -> PlanView:
-    """The view of a plan and of its dry run."""
-    steps = [_planned(number, step, dry) for number, step in enumerate(plan.steps, 1)]
+def plan_view(plan: Plan, dry: Any, engine_of: Callable[[str], str]) -> PlanView:
+    """The view of a plan and of its dry run, with the engine of each verb that a process carries."""
+    steps = [_planned(number, step, dry, engine_of(step.verb)) for number, step in enumerate(plan.steps, 1)]
     return PlanView(
         plan.content_hash, steps, [list(wave) for wave in dry.waves], list(dry.locks), dry.tier, dry.tier_reason,
         list(dry.decisions), list(dry.remarks), phrase_of(dry.tier, len(steps)),
@@ -315,10 +320,10 @@ def phrase_of(tier: str, count: int) -> str:
     return f"authorise {'1 step' if count == 1 else f'{count} steps'}"
 
 
-def _planned(number: int, step: StepPlan, dry: Any) -> PlannedStepView:
+def _planned(number: int, step: StepPlan, dry: Any, engine: str) -> PlannedStepView:
     needs = [edge.needs for edge in dry.edges if edge.step == step.name and edge.kind == "data"]
     return PlannedStepView(
         step.name, number, step.verb, step.sentence, step.section, step.args, needs, list(step.after),
         {branch.choice: branch.side for branch in step.branches}, step.on_failure, step.gate,
-        list(dry.writes.get(step.name, ())), dry.parks.get(step.name, ""),
+        list(dry.writes.get(step.name, ())), dry.parks.get(step.name, ""), engine,
     )  # fmt: skip

@@ -17,9 +17,11 @@ from perdure.app.runbooks.open_proposal import proposal_of
 from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runbooks.views import RunbookView
 from perdure.app.runtime import Runtime
+from perdure.app.tasks.agent_questions import asked_by_job, asked_by_step, proposed, shown
 from perdure.app.tasks.failure_answers import FAILURE_FORM, HOW, answer_failure, read_answer
 from perdure.app.tasks.views import GivenView, TaskView, of_task
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
+from perdure.bpmn.machine.human_tasks import seen_in
 from perdure.bpmn.machine.state import Node
 from perdure.engine import Until
 from perdure.errors import PerdureError, QuarantinedError, RejectedError, Rejection
@@ -125,6 +127,9 @@ class TaskOperations(TaskDesk):
         id, number = task_place(key)
         await self._owner(key)
         seen = await self._seen(id, number)
+        if seen is not None and seen.node is not None:
+            question = await asked_by_job(self._runtime.store, seen.aggregate, seen.node)
+            return proposed(question) if question is not None else None
         if seen is None or not seen.token:
             return None
         return await proposal_of(self._runtime.store, seen.aggregate, seen.aggregate.state.steps[number - 1])
@@ -187,7 +192,9 @@ class TaskOperations(TaskDesk):
         fact = f"it has changed since it was looked at: payload ({', '.join(fields)})"
         raise RejectedError(Rejection("wrong_state", "complete", "task", key, fact, "Look at it again, then decide."))
 
-    async def accepted(self, key: str, override: str = "", seen_before: str = "") -> CallView | RunbookView:
+    async def accepted(
+        self, key: str, override: str = "", seen_before: str = ""
+    ) -> InstanceView | CallView | RunbookView:
         """Answer with what an agent proposes. No agent can, whatever it calls itself.
 
         With the `seen` of the view that was decided on, it is refused once another answer is proposed.
@@ -197,6 +204,11 @@ class TaskOperations(TaskDesk):
         if seen is None or proposal is None:
             fact, hint = "nothing is proposed there (any more)", "See `perdure tasks list` for open ones."
             raise RejectedError(Rejection("wrong_state", "accept", "task", key, fact, hint))
+        if seen.node is not None:
+            await self._engine.complete_task(
+                id, number, self._origin, data=proposal.data, override=override, seen=seen_before or _seen_by(seen)
+            )
+            return await self._views.instance(await self._runtime.instances.read(id, self._origin))
         step: Step = seen.aggregate.state.steps[number - 1]
         verb = self._runtime.conductor.texts.shown(step)
         is_decision = verb is not None and verb.execution.decision and seen.aggregate.state.course is not None
@@ -319,12 +331,15 @@ class TaskOperations(TaskDesk):
             view = self._call_task(seen, now, number, has_form, await self._documents_shown(seen))
             step = seen.aggregate.state.steps[seen.number - 1]
             proposal = await proposal_of(self._runtime.store, seen.aggregate, step)
-            return await self._with_given(seen, msgspec.structs.replace(view, proposal=proposal))
+            asked = await asked_by_step(self._runtime.store, seen.aggregate, step) if seen.token else None
+            view = shown(msgspec.structs.replace(view, proposal=proposal), asked, has_form=has_form)
+            return await self._with_given(seen, view)
+        question = await asked_by_job(self._runtime.store, seen.aggregate, seen.node)
         definition = await self._runtime.instances.loaded(seen.aggregate)
-        form = await self._runtime.forms.of(seen.aggregate, seen.node) if has_form else NO_FORM
+        form = await self._runtime.forms.of(seen.aggregate, seen.node) if has_form and question is None else NO_FORM
         documents = await self._runtime.instances.documents_shown(seen.aggregate)
         view = task_view(seen.aggregate, seen.node, definition, now, number, form, documents)
-        return await self._with_given(seen, view)
+        return await self._with_given(seen, shown(view, question, has_form=has_form))
 
     async def _with_given(self, seen: Seen, view: TaskView) -> TaskView:
         """The view with what each of several people answered so far."""
@@ -356,6 +371,11 @@ class TaskOperations(TaskDesk):
             verb=step.verb, seen=_shown(seen, documents),
             **{**of_task(seen.task, now), **({} if seen.token or seen.is_failure else _gate_halves(step))},
         )  # fmt: skip
+
+
+def _seen_by(seen: Seen) -> str:
+    """What somebody sees who accepts a proposal of a job without having looked at its task."""
+    return seen_in(seen.aggregate.state, seen.number)
 
 
 def _shown(seen: Seen, documents: bytes) -> str:

@@ -41,6 +41,14 @@ class FieldError(msgspec.Struct, frozen=True):
     hint: str = ""
 
 
+class QuestionView(msgspec.Struct, frozen=True):
+    """What an agent asks before it goes on: in words, and as data beside them."""
+
+    agent: str
+    text: str = ""
+    data: Any = None
+
+
 class TaskView(msgspec.Struct, frozen=True):
     """A human task; its `key` completes it. `form` is the JSON Schema of the answer, where one is declared; `known` are
     the fields that the process gives by itself, to be shown and never asked.
@@ -87,6 +95,8 @@ class TaskView(msgspec.Struct, frozen=True):
     body: str = ""
     """What is asked, at length; shown with the form."""
     labels: list[str] = []
+    question: QuestionView | None = None
+    """What an agent asks there; it goes on with the answer."""
 
 
 def of_task(task: HumanTask, now: Micros) -> dict[str, Any]:

@@ -43,13 +43,10 @@ class GaugeReader:
         counts = {name: await self._gauges.count(name, MOST) for name in _COUNTED}
         workers = [each for each in await self._store.live_workers() if not each.is_lapsed]
         oldest, overdue = await self._tasks(now)
-        dispatches, since = await self._gauges.dispatches(MOST)
-        waits = tuple((engine, count) for engine, (count, _) in (await self._store.engine_waits.count()).items())
         return Readings(
             counts["jobs"], counts["incidents"], counts["dead"], len(workers),
             counts["tasks"], overdue, oldest, tuple(await self._gauges.waits(MOST)), counts["quarantined"],
-            await self._store.task_results.count(MOST), dispatches,
-            max(0, now - since) / SECOND if dispatches else 0.0, waits,
+            await self._store.task_results.count(MOST),
         )  # fmt: skip
 
     async def _tasks(self, now: Micros) -> tuple[float, int]:

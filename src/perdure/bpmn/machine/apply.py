@@ -16,6 +16,7 @@ from perdure.bpmn.machine.state import (
     ROOT,
     STATE_VERSION,
     Done,
+    Hold,
     Incident,
     Instance,
     Job,
@@ -158,6 +159,7 @@ def _job_started(state: Instance, entry: e.JobStarted) -> None:
     job = replace(
         job, status="leased", attempt=entry.attempt, worker=entry.worker, started_at=entry.at, retry_at=0,
         interruptions=entry.interruptions, base=base, since=since, flags=entry.flags,
+        hold=None,
     )  # fmt: skip
     state.nodes[entry.number] = replace(node, job=job)
 
@@ -378,6 +380,29 @@ def _agent_used(state: Instance, entry: e.AgentUsed) -> None:
     state.spent = after(state.spent, entry.uses, entry.duration, entry.is_cut)
 
 
+def _job_asked(state: Instance, entry: e.JobAsked) -> None:
+    node, job = _job(state, entry.number)
+    job = replace(
+        job, status="pending", worker=0, retry_at=0, base=b"", before=job.before + 1, question=entry.question,
+        answer=b"", questions=job.questions + 1,
+    )  # fmt: skip
+    state.nodes[entry.number] = replace(node, kind="task", at=entry.at, job=job)
+
+
+def _job_held(state: Instance, entry: e.JobHeld) -> None:
+    node, job = _job(state, entry.number)
+    job = replace(
+        job, status="pending", worker=0, retry_at=entry.retry_at, base=b"", before=job.before + 1,
+        hold=Hold(entry.code, entry.text, entry.at),
+    )  # fmt: skip
+    state.nodes[entry.number] = replace(node, job=job)
+
+
+def _job_answered(state: Instance, entry: e.JobAnswered) -> None:
+    node, job = _job(state, entry.number)
+    state.nodes[entry.number] = replace(node, kind="job", task=None, job=replace(job, answer=entry.answer))
+
+
 def _override_proposed(state: Instance, entry: e.OverrideProposed) -> None:
     made = Override(
         entry.number,
@@ -451,6 +476,9 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.TaskOverridden: _nothing,
     e.AgentUsed: _agent_used,
     e.JobRebound: _job_rebound,
+    e.JobAsked: _job_asked,
+    e.JobAnswered: _job_answered,
+    e.JobHeld: _job_held,
     e.Rerouted: _rerouted,
     e.OverrideProposed: _override_proposed,
     e.OverrideAgreed: _override_agreed,

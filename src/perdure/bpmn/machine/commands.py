@@ -11,7 +11,7 @@ import msgspec
 
 from perdure.agent_usage import Budget, Used
 from perdure.bpmn.machine.state import Failure, Flags
-from perdure.human_tasks import Person
+from perdure.human_tasks import Person, RungRule
 from perdure.overrides import Guard
 from perdure.verb_contract import ConsequenceTier
 
@@ -59,13 +59,36 @@ class JobFault(msgspec.Struct, frozen=True, gc=False, tag=True):
     """The hash of the traceback that comes with it."""
 
 
+class JobAsks(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """The agent asks a person something. `unless` an event of the model catches that business error instead."""
+
+    question: bytes
+    by: str
+    assignee: str = ""
+    groups: str = ""
+    users: str = ""
+    due: str = ""
+    four_eyes: bool = False
+    ladder: tuple[RungRule, ...] = ()
+    agents: bool = False
+    unless: Failure | None = None
+
+
+class JobHolds(msgspec.Struct, frozen=True, gc=False, tag=True):
+    """Nothing could be tried: the job waits so long, or until somebody lets it go on, and no attempt counts."""
+
+    code: str
+    text: str
+    after_seconds: float | None = None
+
+
 class RecordJob(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     """What became of one attempt."""
 
     node: int
     attempt: int
     job_worker: int
-    outcome: JobDone | JobFault
+    outcome: JobDone | JobFault | JobAsks | JobHolds
     worker: int = 0
     used: Used | None = None
     """What its agent used, or whatever else asked models."""

@@ -34,6 +34,22 @@ def throw(game: TokenGame, kind: Kind, code: str, origin: int, element: str) -> 
     return False
 
 
+def is_caught(game: TokenGame, code: str, origin: int) -> bool:
+    """Whether an event would catch an error, without anything happening."""
+    inner: Node | None = None
+    for node in _upwards(game, origin):
+        if node.kind == "undo":
+            return False
+        if not _undoes_all(inner):
+            is_open = node.kind == "scope" and not node.is_interrupted
+            if is_open and _ordered_subs(game, "error", code, node, inner.element if inner is not None else ""):
+                return True
+            if _ordered_boundaries(game, "error", code, node):
+                return True
+        inner = node
+    return False
+
+
 def _undoes_all(node: Node | None) -> bool:
     """Whether what is around this node is being undone as a whole: it hears nothing until that is done."""
     return node is not None and node.undo is not None and node.undo.then in ("cancel", "end")

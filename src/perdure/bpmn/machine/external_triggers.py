@@ -21,7 +21,7 @@ from perdure.bpmn.machine.human_tasks import (
 )
 from perdure.bpmn.machine.scopes import end
 from perdure.bpmn.machine.sequence_flows import complete
-from perdure.bpmn.machine.state import ENDED, Flags
+from perdure.bpmn.machine.state import ENDED, Flags, Node
 from perdure.bpmn.machine.token_game_state import TokenGame
 from perdure.errors import Rejection
 from perdure.verb_contract import nature_of
@@ -88,11 +88,13 @@ def complete_task(game: TokenGame, command: c.CompleteTask) -> str | Rejection:
     answered = human_tasks.answer(found[1], command.who, game.now, task_key(node.number))
     if isinstance(answered, Rejection):
         return answered
-    seen, key = seen_in(game.state, command.documents), task_key(node.number)
+    seen, key = seen_in(game.state, node.number, command.documents), task_key(node.number)
     if (stale := human_tasks.outdated(command.seen, seen, human_tasks.OF_TASK, "complete", "task", key)) is not None:
         return stale
     if told := answer_jointly(game, node, command, seen):
         return told
+    if node.job is not None and node.job.is_asking:
+        return _answer_agent(game, node, command)
     fault = _bring(game, command.head, command.flags, command.writer, node.element, by)
     if fault is not None:
         return fault
@@ -103,6 +105,21 @@ def complete_task(game: TokenGame, command: c.CompleteTask) -> str | Rejection:
         make_job(game, node.number, intake, "intake", command.message, by)
     else:
         complete(game, node.number)
+    return "completed"
+
+
+def _answer_agent(game: TokenGame, node: Node, command: c.CompleteTask) -> str | Rejection:
+    """The agent of a job goes on with what a person answered to it."""
+    assert node.job is not None
+    if node.job.questions > 1 and not command.seen:
+        return human_tasks.unseen_question(task_key(node.number))
+    if command.flags:
+        fact = "an agent goes on with the answer, and only it sets flags"
+        return Rejection("invalid", "complete", "task", task_key(node.number), fact, "Leave the flags out.")
+    note_override(game, node.number, command.who, "complete")
+    game.emit(e.TaskCompleted(node.number, game.now, command.who.name, command.seen))
+    game.emit(e.JobAnswered(node.number, game.now, command.who.name, command.message))
+    offer_again(game, node.number)
     return "completed"
 
 

@@ -26,9 +26,15 @@ def open_task(game: TokenGame, number: int, task: m.Task) -> None:
     game.emit(e.TaskOpened(number, assignee, groups, users, due, due_at, requester, ladder, behind, agents))
 
 
-def seen_in(state: Instance, documents: bytes = b"") -> str:
-    """What somebody sees who is asked by an instance: its payload with the documents it refers to, and the process."""
-    return human_tasks.seen_of(state.head, state.definition, documents=documents)
+def seen_in(state: Instance, number: int, documents: bytes = b"") -> str:
+    """What somebody sees who is asked by an instance: its payload with the documents it refers to, and the process.
+
+    Of a job whose agent asks, it is the question instead of the payload.
+    """
+    node = state.nodes.get(number)
+    is_asking = node is not None and node.job is not None and node.job.is_asking
+    shown = node.job.question if is_asking and node is not None and node.job is not None else state.head
+    return human_tasks.seen_of(shown, state.definition, documents=documents)
 
 
 def find_task(game: TokenGame, number: int, do: str) -> tuple[Node, HumanTask] | Rejection:

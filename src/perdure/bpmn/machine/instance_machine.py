@@ -53,9 +53,17 @@ INSTANCE_TOLD = "instance_told"
 RAISED, RESOLVED = "incident", "resolved"
 
 
+MOVED = "it was moved, and the engine "
+
+
 def elsewhere(carrier: str) -> str:
     """The fact by which a machine refuses what another engine carries."""
-    return f"it was moved, and the engine '{carrier}' carries it"
+    return f"{MOVED}'{carrier}' carries it"
+
+
+def is_elsewhere(fact: str) -> bool:
+    """Whether a machine refused because another engine carries the instance."""
+    return fact.startswith(MOVED)
 
 
 _STATE = msgspec.msgpack.Decoder(Instance)
@@ -157,7 +165,8 @@ class InstanceMachine:
         hashes = [state.head] if state.head else []
         for node in state.nodes.values():
             if node.job is not None:
-                hashes.extend(hash for hash in (node.job.base, node.job.message) if hash)
+                job = node.job
+                hashes.extend(hash for hash in (job.base, job.message, job.question, job.answer) if hash)
             if node.task is not None and node.task.base:
                 hashes.append(node.task.base)
             if node.task is not None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from perdure import human_tasks
 from perdure.agent_usage import OVER_BUDGET, excess
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.activities import rebind
 from perdure.bpmn.machine.compensation import compensate_instance, failed_undo
-from perdure.bpmn.machine.error_propagation import throw
+from perdure.bpmn.machine.error_propagation import is_caught, throw
 from perdure.bpmn.machine.event_nodes import sent
 from perdure.bpmn.machine.event_triggers import pass_event
 from perdure.bpmn.machine.flag_writes import SUB_VERB_COUNT, settled
@@ -77,8 +78,35 @@ def record(game: TokenGame, command: c.RecordJob, chance: float) -> str:
         fail(game, node, job, failure, None, chance)
         return "applied"
     outcome = command.outcome
+    if isinstance(outcome, c.JobAsks):
+        _ask(game, node, job, outcome, chance)
+        return "applied"
+    if isinstance(outcome, c.JobHolds):
+        hold(game, node, job, outcome.code, outcome.text, outcome.after_seconds)
+        return "applied"
     fail(game, node, job, outcome.failure, outcome.after_seconds, chance, outcome.trace)
     return "applied"
+
+
+def hold(game: TokenGame, node: Node, job: Job, code: str, text: str, after_seconds: float | None) -> None:
+    """A job that could not be tried waits, and no attempt counts."""
+    again = max(1, game.now + int(after_seconds * SECOND)) if after_seconds is not None else 0
+    game.emit(e.JobHeld(node.number, job.attempt, game.now, code, text, again))
+
+
+def _ask(game: TokenGame, node: Node, job: Job, asked: c.JobAsks, chance: float) -> None:
+    """A job becomes a person's task until that is answered, unless the model has a way of its own."""
+    if asked.unless is not None and (job.purpose != "work" or is_caught(game, asked.unless.code, node.number)):
+        fail(game, node, job, asked.unless, None, chance)
+        return
+    requester, behind = (game.state.principal, game.state.behind) if asked.four_eyes else ("", ())
+    due_at = human_tasks.moment(asked.due, game.now) if asked.due else 0
+    game.emit(e.JobAsked(node.number, job.attempt, game.now, asked.by, asked.question))
+    game.emit(e.TaskOpened(
+        node.number, asked.assignee, asked.groups, asked.users, asked.due, due_at, requester,
+        human_tasks.ladder_from(asked.ladder, game.now), behind,
+        human_tasks.admits_agents(asked.agents, asked.assignee, human_tasks.names_of(asked.users)),
+    ))  # fmt: skip
 
 
 def _excess(game: TokenGame, command: c.RecordJob) -> str:

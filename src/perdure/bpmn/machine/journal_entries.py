@@ -11,7 +11,7 @@ from perdure.bpmn.machine.state import Compact, Done, Failure, Flags, NodeKind, 
 from perdure.human_tasks import Rung, RungAct
 from perdure.verb_contract import ConsequenceTier
 
-ENTRY_VERSION = 7
+ENTRY_VERSION = 8
 How = Literal["completed", "interrupted", "cancelled", "consumed", "moved"]
 
 
@@ -487,6 +487,36 @@ class CarrierChanged(Compact, frozen=True, tag=52):
     reason: str = ""
 
 
+class JobAsked(Compact, frozen=True, tag=53):
+    """The agent of a job asks a person something before it goes on; its attempt counts for no retry policy."""
+
+    number: int
+    attempt: int
+    at: int
+    by: str
+    question: bytes
+
+
+class JobAnswered(Compact, frozen=True, tag=54):
+    """A person answered, and the agent goes on; `answer` is a payload that can be erased."""
+
+    number: int
+    at: int
+    by: str
+    answer: bytes
+
+
+class JobHeld(Compact, frozen=True, tag=55):
+    """Nothing could be tried: the job waits until then, or until somebody lets it go on. The attempt does not count."""
+
+    number: int
+    attempt: int
+    at: int
+    code: str
+    text: str
+    retry_at: int = 0
+
+
 class ConsequenceAgreed(Compact, frozen=True, tag=48):
     """Somebody agreed that the instance reaches something graver than its start was agreed to for."""
 
@@ -502,6 +532,6 @@ Entry = (
     | Interrupted | GatewayOpened | WatchMet | CompensationStarted | InstanceSuspended | InstanceResumed
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
     | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | TaskAnswered | TaskReopened
-    | AgentUsed | JobRebound | Rerouted
+    | AgentUsed | JobRebound | Rerouted | JobAsked | JobAnswered | JobHeld
     | OverrideProposed | OverrideAgreed | ConsequenceAgreed | CorrelationFailed | CarrierChanged
 )  # fmt: skip

@@ -75,8 +75,8 @@ def _problems(game: TokenGame, target: Plan, names: dict[str, str], mapping: dic
             found.append(f"'{node.element}' has a token and is not mapped")
             continue
         before, after = game.spot(node.element), target.spots[new]
-        if _kind(before.node) != _kind(after.node):
-            found.append(f"'{node.element}' is a {_kind(before.node)} and '{new}' is a {_kind(after.node)}")
+        if kind_of(before.node) != kind_of(after.node):
+            found.append(f"'{node.element}' is a {kind_of(before.node)} and '{new}' is a {kind_of(after.node)}")
         if node.job is not None and not target.type_of(new, node.job):
             what = "intake" if node.job.purpose == "intake" else "verb"
             found.append(f"'{node.element}' has a job of '{node.job.type}' and '{new}' names no {what}")
@@ -180,7 +180,8 @@ def _undone(state: Instance) -> list[str]:
     return sorted({name for each in waiting for name in (each.element, each.handler) if name})
 
 
-def _kind(node: m.Node) -> str:
+def kind_of(node: m.Node) -> str:
+    """What a token may stand on in its place: an element of the same kind."""
     match node:
         case m.Task():
             return f"{node.kind} task {_repeats(node)}".strip()

@@ -11,7 +11,7 @@ from perdure.human_tasks import HumanTask
 from perdure.overrides import Override
 from perdure.verb_contract import ConsequenceTier, FailureClass
 
-STATE_VERSION = 7
+STATE_VERSION = 8
 
 Status = Literal[
     "active", "suspended", "completed", "failed", "cancelled", "terminated", "compensating", "compensated",
@@ -72,6 +72,14 @@ class Failure(Compact, frozen=True):
     message: str
 
 
+class Hold(Compact, frozen=True):
+    """Why work that could run does not: a stable code, and words."""
+
+    code: str
+    text: str
+    at: int
+
+
 class Job(Compact, frozen=True):
     """A service task waiting for, or leased to, a worker, and the frame of its latest execution.
 
@@ -102,6 +110,19 @@ class Job(Compact, frozen=True):
     """Attempts made before someone last asked to try again: the policy counts from there, the numbers go on."""
     began_as: str = ""
     """The element its run began as, where a migration has mapped that to another since: its key stays."""
+    question: bytes = b""
+    """What its agent asked a person last, by its hash."""
+    answer: bytes = b""
+    """What was answered to that, by its hash; empty while nobody has."""
+    questions: int = 0
+    """How many its agent has asked."""
+    hold: Hold | None = None
+    """Why it was held last."""
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether a person is asked something that its agent goes on with."""
+        return bool(self.question) and not self.answer
 
 
 class Many(Compact, frozen=True):

@@ -51,5 +51,6 @@ def _from_two(form: list[Any]) -> list[Any]:
     return [3, *form[1:]]
 
 
-STATE_UPCASTERS = (Upcaster(1, _state_from_one), Upcaster(2, _from_two), grown(3), grown(4), grown(5), grown(6))
-ENTRY_UPCASTERS = (Upcaster(1, _entries_from_one), Upcaster(2, _from_two), grown(3), grown(4), grown(5), grown(6))
+_GROWN = (grown(3), grown(4), grown(5), grown(6), grown(7))
+STATE_UPCASTERS = (Upcaster(1, _state_from_one), Upcaster(2, _from_two), *_GROWN)
+ENTRY_UPCASTERS = (Upcaster(1, _entries_from_one), Upcaster(2, _from_two), *_GROWN)

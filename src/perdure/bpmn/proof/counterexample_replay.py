@@ -23,10 +23,12 @@ class Replay:
     """Runs moves and steps on the machine, with values where the search had open flags."""
 
     def __init__(
-        self, machine: InstanceMachine, definition: bytes, process: str, domains: Mapping[str, Domain], moves: Moves
-    ) -> None:
+        self, machine: InstanceMachine, definition: bytes, process: str, domains: Mapping[str, Domain], moves: Moves,
+        parked: Instance | None = None,
+    ) -> None:  # fmt: skip
+        """One that is told of a `parked` state begins there."""
         self._machine, self._definition, self._process = machine, definition, process
-        self._domains, self._moves = domains, moves
+        self._domains, self._moves, self._parked = domains, moves, parked
 
     def steps(self, path: tuple[Taken, ...]) -> tuple[Step, ...]:
         """The path as steps, each with the flags it must write for the rest to follow."""
@@ -80,6 +82,8 @@ class Replay:
         return None
 
     def _act(self, state: Instance | None, move: Move, flags: Mapping[str, Scalar]) -> After | None:
+        if state is None and self._parked is not None:
+            return After(Taken(move), self._parked.copy(), ())
         if state is None:
             given = {name: self._start(domain, flags) for name, domain in self._domains.items()}
             command = start_command(self._definition, self._process, move.name, given)

@@ -25,8 +25,11 @@ class Judge:
     """Turns suspects into findings, and finds what never happened."""
 
     def __init__(
-        self, outline: Outline, moves: Moves, stepper: Stepper, inspector: Inspector, replay: Replay
+        self, outline: Outline, moves: Moves, stepper: Stepper, inspector: Inspector, replay: Replay,
+        *, is_whole: bool = True,
     ) -> None:  # fmt: skip
+        """Only of a search of the whole process, from its start, can be told what is never reached."""
+        self._is_whole = is_whole
         self._outline, self._moves, self._stepper = outline, moves, stepper
         self._inspector, self._replay = inspector, replay
 
@@ -34,7 +37,7 @@ class Judge:
         found = self._shortened([(suspect, self._finding(suspect)) for suspect in self._worth_telling()], explorer)
         if not explorer.bound:
             found += self._endless(explorer)
-            found += self._dead(explorer)
+            found += self._dead(explorer) if self._is_whole else []
         return tuple(sorted(found, key=lambda each: (each.severity, each.code, len(each.steps), each.element)))
 
     def _finding(self, suspect: Suspect) -> Finding:

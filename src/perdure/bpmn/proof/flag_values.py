@@ -72,6 +72,18 @@ def domain_of(
     return Domain(name=name, values=tuple(classes.values()), initial=first, is_eager=is_eager)
 
 
+def member(domain: Domain, value: Scalar, met: Iterable[Atom]) -> Scalar:
+    """The value of a domain that stands for one that a flag really has; itself where the domain knows none like it."""
+    if any(value == each and type(value) is type(each) for each in domain.values):
+        return value
+    if domain.is_eager:
+        return domain.values[0] if isinstance(value, str) and value else value
+    known = tuple(met)
+    told = _signature(domain.name, value, known, ())
+    same = (each for each in reversed(domain.values) if type(each) is type(value))
+    return next((each for each in same if _signature(domain.name, each, known, ()) == told), value)
+
+
 def _signature(name: str, value: Scalar, met: tuple[Atom, ...], kept: tuple[Scalar, ...]) -> Any:
     told = tuple(holds(atom, {name: value}) for atom in met)
     return told, (value if value in kept and not isinstance(value, bool) else None)

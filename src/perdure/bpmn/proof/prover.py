@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from perdure.bpmn.conditions.tree import Scalar
 from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.instance_machine import InstanceMachine
+from perdure.bpmn.machine.state import Instance
 from perdure.bpmn.model import Definitions, Event, Gateway, Process, Task
 from perdure.bpmn.proof.counterexample_replay import Replay
 from perdure.bpmn.proof.enabled_moves import Move, Moves
@@ -20,7 +21,7 @@ from perdure.bpmn.proof.process_graph import Outline
 from perdure.bpmn.proof.proof_subject import abstract, deployed_of, domains_of
 from perdure.bpmn.proof.state_checks import Inspector
 from perdure.bpmn.proof.state_search import SECOND, Explorer, Now, Reductions, Told
-from perdure.bpmn.proof.state_transitions import After, Stepper, start_command
+from perdure.bpmn.proof.state_transitions import After, Stepper, Taken, start_command
 from perdure.bpmn.proof.undeclared_flags import unset_findings
 from perdure.bpmn.proof.verb_effects import Environment
 from perdure.bpmn.proof.verdict import Bounds, Finding, Statistics, Verdict, Word
@@ -37,9 +38,11 @@ class Proof:
     def __init__(
         self, deployed: Deployed, flags: tuple[FlagContract, ...], environment: Environment, *, bounds: Bounds = BOUNDS,
         now: Now | None = None, told: Told = lambda states: None, is_reduced: bool = True,
-        free: frozenset[str] = frozenset(),
+        free: frozenset[str] = frozenset(), parked: Instance | None = None,
     ) -> None:  # fmt: skip
+        """`parked` is the state that the search begins from, default: every start of the process."""
         self.plan = abstract(deployed)
+        self._parked = parked
         self.domains = domains_of(deployed, flags)
         self._now = now or effort_clock()
         self._began = self._now()
@@ -50,8 +53,10 @@ class Proof:
         self.stepper = Stepper(self.machine, self.domains)
         self._inspector = Inspector(self.outline)
         self._reductions = Reductions(is_reduced, free)
-        self.replay = Replay(self.machine, self.plan.hash, self.plan.process, self.domains, self.moves)
-        self._judge = Judge(self.outline, self.moves, self.stepper, self._inspector, self.replay)
+        self.replay = Replay(self.machine, self.plan.hash, self.plan.process, self.domains, self.moves, parked)
+        self._judge = Judge(
+            self.outline, self.moves, self.stepper, self._inspector, self.replay, is_whole=parked is None
+        )  # fmt: skip
         self._findings: tuple[Finding, ...] = ()
         self.explorer = Explorer(
             self.starts, self.outline, self.domains, self.moves, self.stepper, self._inspector, bounds, self._now, told,
@@ -72,6 +77,9 @@ class Proof:
 
     def starts(self) -> Iterator[After]:
         """Every way the process may begin, with every value of flags that must be known from the start."""
+        if self._parked is not None:
+            yield After(Taken(Move(0, "start", self.plan.process, 0)), self._parked.copy(), ())
+            return
         for element, name in _starts(self.plan.deployed.process):
             move = Move(0, "start", element, 0, name)
             for flags in self._initial():
@@ -133,19 +141,25 @@ class Question:
     """A process to be proved, asked exactly first and, when that takes too long, with flags of any value."""
 
     def __init__(
-        self, deployed: Deployed, flags: tuple[FlagContract, ...], environment: Environment, now: Now, told: Told
-    ) -> None:
+        self, deployed: Deployed, flags: tuple[FlagContract, ...], environment: Environment, now: Now, told: Told,
+        parked: Instance | None = None,
+    ) -> None:  # fmt: skip
         self._deployed, self._flags, self._environment = deployed, flags, environment
-        self._now, self._told = now, told
+        self._now, self._told, self._parked = now, told, parked
 
     def proof(self, bounds: Bounds, is_reduced: bool = True, free: frozenset[str] = frozenset()) -> Proof:
         return Proof(
             self._deployed, self._flags, self._environment, bounds=bounds, now=self._now, told=self._told,
-            is_reduced=is_reduced, free=free,
+            is_reduced=is_reduced, free=free, parked=self._parked,
         )  # fmt: skip
 
     def verdict(self, bounds: Bounds) -> Verdict:
         return self._told_of_flags(self._verdict(bounds))
+
+    def parked_verdict(self, bounds: Bounds) -> Verdict:
+        """The verdict on what may follow the parked state; counterexamples begin with what happens there."""
+        verdict = self._verdict(bounds)
+        return replace(verdict, findings=tuple(replace(each, steps=each.steps[1:]) for each in verdict.findings))
 
     def unreduced(self, bounds: Bounds) -> Verdict:
         return self._told_of_flags(self.proof(bounds, is_reduced=False).verdict())

@@ -227,5 +227,5 @@ class Explorer:
             if not domain.is_eager:
                 state.flags[name] = Open(name)
                 self._reductions.used["values forgotten"] += 1
-            elif state.flags[name] != domain.values[0]:
+            elif state.flags.get(name) in domain.values[1:]:  # a parked instance may lack it: then it fails later
                 state.flags[name] = domain.values[0]

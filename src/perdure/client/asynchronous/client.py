@@ -9,6 +9,7 @@ import msgspec
 
 from perdure.app.calls.views import CallView, EventView, ReceiptView
 from perdure.app.facade.calls import MAX_LISTED, CallDesk
+from perdure.app.facade.deployments import DeploymentDesk
 from perdure.app.facade.lists import Listing
 from perdure.app.facade.messages import MessageDesk
 from perdure.app.facade.performer import pages
@@ -60,6 +61,7 @@ class AsyncClient(CallDesk, MessageDesk):
         self.runbooks = RunbookDesk(self._performer)
         self.drafts = DraftDesk(self._performer)
         self.processes = Processes(self._performer)
+        self.deployments = DeploymentDesk(self._performer)
         self.instances = InstanceDesk(self._performer)
         self.tasks = TaskDesk(self._performer)
         self.workflows = WorkflowDesk(self._performer)

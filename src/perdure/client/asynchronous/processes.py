@@ -18,12 +18,12 @@ from perdure.app.operations.processes import DeployModel, EndVersion, ModelText,
 from perdure.app.operations.request_fields import Nothing
 from perdure.app.processes.contract_view import ContractView
 from perdure.app.processes.model_review import Review
-from perdure.app.processes.project_models import policies_text
+from perdure.app.processes.project_models import policies_text, read_model_text
 from perdure.app.processes.views import ReviewedProcess
 from perdure.client.answer_conversion import deployment
 from perdure.client.asynchronous.journals import journal_of
 from perdure.client.asynchronous.transport import Transport
-from perdure.client.model_upload import in_file, read_model_text
+from perdure.client.model_upload import in_file
 from perdure.engine import Deployment, Flags, ProcessVersion
 
 Profile = Literal["hollow", "contract", "open"]

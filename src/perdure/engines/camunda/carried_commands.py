@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
 
@@ -20,36 +19,35 @@ from msgspec.structs import replace
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
-from perdure.bpmn.machine.instance_machine import InstanceMachine, elsewhere
+from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.jobs import UNCAUGHT
-from perdure.bpmn.machine.state import ENDED, Instance
-from perdure.engines.camunda.address import CamundaAddress
+from perdure.bpmn.machine.state import ENDED, Failure, Instance
 from perdure.engines.camunda.definition_deployment import DefinitionDeployment
-from perdure.engines.camunda.dispatch_rows import CARRIER, DispatchRows, Staged, name_of, source_of
-from perdure.engines.camunda.engine_requests import first_variables
+from perdure.engines.camunda.dispatch_rows import DispatchRows, Staged
+from perdure.engines.camunda.engine_requests import Payload, first_variables
 from perdure.engines.camunda.exported_records import Fact
 from perdure.engines.camunda.instance_turns import LOOK, RACE_SECONDS, InstanceTurns
-from perdure.engines.camunda.key_rows import PREFIX, KeyRows, row_of
+from perdure.engines.camunda.key_rows import KeyRows
+from perdure.engines.camunda.movable_state import start_elements
 from perdure.engines.camunda.request_preparation import RequestPreparation
 from perdure.engines.camunda.rest_client import Gone, Refused, RestClient, WrongState
 from perdure.engines.camunda.wire import Request, instance_key, number
 from perdure.engines.decided_elsewhere import changed_record, rebased, without_rows
-from perdure.engines.embedded.foreign_instances import tell_outcome
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.instance_carrier import EMBEDDED, InstanceCarriers
-from perdure.errors import EngineUnavailableError, InvariantBroken, RejectedError, Rejection
+from perdure.errors import DefinitionError, EngineUnavailableError, InvariantBroken, RejectedError, Rejection
 from perdure.journal import NO_ROWS, Decision, Origin, SourcePosition, Written, genesis
-from perdure.kernel.decider import Settled
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Preparation, Prepared
 from perdure.kernel.ports import Attachments, Conflict
+from perdure.payload import digest_text
 from perdure.processes.instance_reader import InstanceReader
 from perdure.sources import SECOND, Id, Sources, id_text
+from perdure.work.agents.questions import UNASKED
 from perdure.work.process_lease import Lease
 
 MAX_LOOKS = 64
 MAX_REBASED = 64
 MAX_PAUSE = 10 * SECOND
-STOP_SECONDS = 5.0
 EXPLAINED_SECONDS = 2.0
 """How long a fact may be on its way that says why something which was sent before is not there any more."""
 LOCAL = (
@@ -65,12 +63,12 @@ class Moved(Exception):
 
 
 class CarriedCommands:
-    """The way of commands to instances; those that Camunda does not carry go to the kernel."""
+    """The way of commands to the instances of one engine."""
 
     def __init__(
         self, reader: InstanceReader, store: EngineStore, rows: DispatchRows, keys: KeyRows,
-        deployment: DefinitionDeployment, client: RestClient, lease: Lease, sources: Sources,
-        waits: Sources,
+        deployment: DefinitionDeployment, client: RestClient, carriers: InstanceCarriers, lease: Lease,
+        sources: Sources, waits: Sources,
     ) -> None:  # fmt: skip
         kernel: Kernel = reader.kernel
         self._kernel = kernel
@@ -83,10 +81,9 @@ class CarriedCommands:
         self._lease = lease
         self._sources = sources
         self._waits = waits
-        self._carriers = InstanceCarriers(kernel, store)
+        self._carriers = carriers
         self._turns = InstanceTurns(waits)
         self._requests = RequestPreparation(reader, keys, deployment, self._turns, waits)
-        self._tasks: set[asyncio.Task[None]] = set()
         machine = kernel.machine(INSTANCE)
         assert isinstance(machine, InstanceMachine)
         self._machine = machine
@@ -99,56 +96,12 @@ class CarriedCommands:
         async with self.turn(id):
             return await self._start(id, origin, prepared)
 
-    def begin(self, kind: str, id: Id, origin: Origin, prepared: Prepared, told: Settled) -> None:
-        self._spawn(self.start(kind, id, origin, prepared), told)
-
     async def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
-        if not await self.is_carried(id):
-            try:
-                return await self._kernel.ask(kind, id, origin, prepare)
-            except RejectedError as error:
-                if error.rejection.fact != elsewhere(CARRIER):
-                    raise
-            self._carriers.remember(id, CARRIER)  # another process has moved it here
         async with self.turn(id):
             return await self._ask(id, origin, prepare)
 
-    def put(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared, told: Settled) -> None:
-        self._spawn(self.ask(kind, id, origin, prepare), told)
-
     def turn(self, id: Id) -> asyncio.Lock:
         return self._turns.of(id)
-
-    def _spawn(self, asked: Coroutine[Any, Any, Answer], told: Settled) -> None:
-        task = asyncio.create_task(tell_outcome(asked, told))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def drain(self) -> None:
-        """Wait until nothing that was put is under way."""
-        while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def stop(self) -> None:
-        """The same, a bounded time; dispatches that are left are sent again by whoever opens the store next."""
-        if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
-            for each in late:
-                each.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
-
-    @property
-    def address(self) -> CamundaAddress:
-        return self._client.address
-
-    async def is_carried(self, id: Id, *, is_fresh: bool = False) -> bool:
-        """Whether Camunda carries an instance; one of another engine outside is refused."""
-        carrier = await (self._carriers.look(id) if is_fresh else self._carriers.of(id))
-        if carrier in ("", CARRIER):
-            return bool(carrier)
-        fact = f"the engine '{carrier}' carries it, and this process was opened with another"
-        hint = "Open the store with the engine that it was started with."
-        raise RejectedError(Rejection("wrong_state", "ask", "instance", id_text(id), fact, hint))
 
     # --- starting ------------------------------------------------------------------------------------------------
 
@@ -157,6 +110,7 @@ class CarriedCommands:
         if await self._store.load(id) is not None:
             return _begun(id)
         self._check_tenant(command, origin)
+        await self._check_portable(command, origin)
         decision = self._machine.play(id, None, command, origin, self._sources.now(), 0.5)
         if isinstance(decision, Rejection):
             raise RejectedError(decision)
@@ -167,7 +121,7 @@ class CarriedCommands:
         staged = Staged(id, 1, origin, command, brought, (request,), self._lease.number)
         if await self._rows.write(staged, payload.hash):
             return await self._send_start(staged)
-        known = await self._rows.read(origin.tenant, name_of(id, 1))
+        known = await self._rows.read(origin.tenant, self._rows.name(id, 1))
         if known is not None:
             await self._send_start(known)
         return _begun(id)
@@ -178,6 +132,15 @@ class CarriedCommands:
             fact = f"the engine carries tenant '{ours}' only, and this is '{origin.tenant}'"
             hint = "Names and keys of messages are one space in Camunda: give each tenant a cluster of its own."
             raise RejectedError(Rejection("blocked", "start", "process", command.process, fact, hint))
+
+    async def _check_portable(self, command: c.StartInstance, origin: Origin) -> None:
+        """Refuse what Camunda cannot carry: it may have been deployed when another engine was chosen for it."""
+        try:
+            await self._deployment.check(command.process, command.definition, origin.tenant)
+        except DefinitionError as error:
+            fact = f"its engine '{self.keys.engine}' cannot carry it: {error.problems[0].reason}"
+            hint = "Choose another engine for the process, or change it."
+            raise RejectedError(Rejection("blocked", "start", "process", command.process, fact, hint)) from error
 
     async def _send_start(self, staged: Staged) -> Answer:
         """Begin the process instance, bind it to ours, and append: whoever is bound first counts, others are twins."""
@@ -195,10 +158,10 @@ class CarriedCommands:
         if await self._store.load(id) is not None:
             await self._rows.drop(staged.origin.tenant, id, 1)
             return _begun(id)
-        staged.brought.dispatched = (staged.origin.tenant, name_of(id, 1))
+        staged.brought.dispatched = (staged.origin.tenant, self._rows.name(id, 1))
         answer = await self._append_first(id, staged.origin, command, staged.brought)
         if answer.conflict is None:
-            self._carriers.remember(id, CARRIER)
+            self._carriers.remember(id, self.keys.engine)
             self._rows.done(id, 1)
         return answer
 
@@ -219,7 +182,7 @@ class CarriedCommands:
 
     async def _append_first(self, id: Id, origin: Origin, command: Any, brought: Attachments) -> Answer:
         empty = Aggregate(id, origin.tenant, INSTANCE, 0, None, genesis(origin.tenant, INSTANCE, id), NO_ROWS)
-        made = self._sourced(empty, origin, command, brought, source_of(1), 0)
+        made = self._sourced(empty, origin, command, brought, self._rows.source(1), 0)
         assert isinstance(made, Prepared)
         return await self._kernel.start(INSTANCE, id, origin, made)
 
@@ -228,10 +191,10 @@ class CarriedCommands:
     async def _ask(self, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
         for _ in range(MAX_LOOKS):
             current = await self._kernel.read(id, origin)
-            if is_elsewhere := current.state.carrier not in ("", CARRIER):
-                self._carriers.remember(id, "")  # it was moved back
-            if current.state.status in ENDED or is_elsewhere:
+            if current.state.status in ENDED or current.state.carrier not in ("", self.keys.engine):
                 return await self._kernel.ask(INSTANCE, id, origin, prepare)
+            if current.state.carrier_run:
+                await self._begin_moved(id, origin.tenant, self._rows.move_name(id, current.state.carrier_run))
             prepared = prepare if isinstance(prepare, Prepared) else prepare(current)
             if isinstance(prepared, Rejection):
                 raise RejectedError(prepared)
@@ -244,9 +207,8 @@ class CarriedCommands:
         """Decide a command and have Camunda do it; None when the instance has moved on."""
         id, command, brought = current.id, _without_worker(prepared.command), prepared.attachments
         if isinstance(command, LOCAL):
-            return await self._kernel.ask(
-                INSTANCE, id, origin, self._here(current, origin, command, brought, prepared.due)
-            )
+            here = self._here(current, origin, command, brought, prepared.due)
+            return await self._kernel.ask(INSTANCE, id, origin, here)
         if isinstance(command, REFUSED):
             fact = f"its engine cannot {type(command).__name__.lower()}"
             raise RejectedError(Rejection("blocked", "ask", "instance", id_text(id), fact))
@@ -275,6 +237,7 @@ class CarriedCommands:
 
     def _decided(self, current: Aggregate, command: Any, origin: Origin) -> tuple[Any, Decision]:
         """What the machine makes of a command; Camunda undoes a whole instance for nobody, so a person is asked."""
+        command = _unasked(command)
         decision = self._played(current, command, origin)
         if any(isinstance(entry, e.CompensationStarted) for entry in decision.entries):
             if not isinstance(command, c.RecordJob):
@@ -301,10 +264,10 @@ class CarriedCommands:
     async def _is_our_turn(self, id: Id, origin: Origin) -> bool:
         """Whether no dispatch of the instance is open; one that a process left behind is sent first."""
         next_number = await self._rows.next_number(id, origin.tenant)
-        staged = await self._rows.read(origin.tenant, name_of(id, next_number))
+        staged = await self._rows.read(origin.tenant, self._rows.name(id, next_number))
         if staged is None:
             return True
-        if name_of(id, next_number) in self.under_way or await self._is_elsewhere(staged):
+        if self._rows.name(id, next_number) in self.under_way or await self._is_elsewhere(staged):
             await self._has_moved(await self._kernel.read(id, origin), LOOK)
         else:
             await self._resent(staged)
@@ -323,7 +286,7 @@ class CarriedCommands:
 
     async def _sent(self, staged: Staged, current: Aggregate, *, is_again: bool = False) -> Answer | None:
         """Send a dispatch and append its decision; None when Camunda has nothing to do it to any more."""
-        id, origin, name = Id(staged.instance), staged.origin, name_of(Id(staged.instance), staged.number)
+        id, origin, name = Id(staged.instance), staged.origin, self._rows.name(Id(staged.instance), staged.number)
         self.under_way.add(name)
         try:
             for at, request in enumerate(staged.requests):
@@ -347,13 +310,13 @@ class CarriedCommands:
 
     async def _append_dispatch(self, staged: Staged) -> Answer:
         """Append the decision of a dispatch unless another process did: its row is settled in the same commit."""
-        id, origin, name = Id(staged.instance), staged.origin, name_of(Id(staged.instance), staged.number)
+        id, origin, name = Id(staged.instance), staged.origin, self._rows.name(Id(staged.instance), staged.number)
         while True:
             current = await self._kernel.read(id, origin)
             if not await self._rows.is_open(origin.tenant, name):
                 return Answer(await self._kernel.read(id, origin), "applied")
             try:
-                source = source_of(staged.number)
+                source = self._rows.source(staged.number)
                 return await self.append(id, origin, staged.command, staged.brought, source, at_version=current.version)
             except Moved:
                 continue
@@ -457,19 +420,19 @@ class CarriedCommands:
 
     async def fact(self, id: Id, origin: Origin, command: Any, fact: Fact) -> Answer:
         """Append what a fact from Camunda's log leads to, once; the caller has the turn."""
-        row = row_of(f"fact/{fact.name}", id_text(id), self._sources.now())
+        row = self.keys.row(f"fact/{fact.name}", id_text(id), self._sources.now())
         brought = Attachments(inbox=row._replace(tenant=origin.tenant))
-        source = SourcePosition(CARRIER, fact.partition, fact.position)
+        source = SourcePosition(self.keys.engine, fact.partition, fact.position)
         return await self.append(id, origin, command, brought, source, fact.at * 1000)
 
     async def is_told(self, fact: Fact, tenant: str) -> bool:
         """Whether a fact was appended before."""
-        return await self._store.message(tenant, f"{PREFIX}fact/{fact.name}") is not None
+        return await self._store.message(tenant, self.keys.name(f"fact/{fact.name}")) is not None
 
     async def has_open(self, id: Id, origin: Origin) -> bool:
         """Whether a dispatch of an instance is open: asked of Camunda, and not appended yet."""
         number = await self._rows.next_number(id, origin.tenant)
-        return await self._rows.is_open(origin.tenant, name_of(id, number))
+        return await self._rows.is_open(origin.tenant, self._rows.name(id, number))
 
     async def resolved_there(self, id: Id, origin: Origin, node: int) -> None:
         """An incident that is open here was resolved in Camunda: its job has come again. One that was resolved from
@@ -481,86 +444,63 @@ class CarriedCommands:
             if found is not None and found.incident is not None:
                 await self._kernel.ask(INSTANCE, id, origin, self._here(current, origin, command, None))
 
-    # --- moving --------------------------------------------------------------------------------------------------
+    # --- what comes from another engine --------------------------------------------------------------------------
 
-    async def move(
-        self, id: Id, origin: Origin, command: c.ChangeCarrier, requests: tuple[Request, ...], version: int, head: str
-    ) -> None:
-        """Append that an instance has changed its engine, with the dispatch that lets Camunda begin or end it."""
+    async def begin_moved(self, id: Id, tenant: str, run: str) -> None:
+        """Begin an instance that was moved here; recovery tries again while nobody answers."""
         async with self.turn(id):
-            for _ in range(MAX_LOOKS):
-                if await self._is_our_turn(id, origin):
-                    break
-            number = await self._rows.next_number(id, origin.tenant)
-            staged = Staged(id, number, origin, command, Attachments(), requests, self._lease.number)
-            if head:
-                await self.keys.write((f"head/{head}", id_text(id)))  # its first job tells whose it is
+            with suppress(EngineUnavailableError):
+                await self._begin_moved(id, tenant, self._rows.move_name(id, run))
 
-            def prepare(current: Aggregate) -> Prepared | Rejection:
-                if current.version != version:
-                    fact = f"it has come to {current.version} records meanwhile, and {version} were looked at"
-                    return Rejection("wrong_state", "move", INSTANCE, id_text(id), fact, "Move it again.")
-                now, chance = self._sources.now(), self._sources.random()
-                decision = self._machine.play(id, current.state, command, origin, now, chance)
-                return Prepared(command, Attachments(inbox=self._rows.row(staged)), decision)
-
-            answer = await self._kernel.ask(INSTANCE, id, origin, prepare)
-            if answer.conflict is not None:
-                self._rows.forget(id)
-                raise self._rejected(id, "wrong_state", "something else is asked of Camunda about it just now")
-            self._carriers.remember(id, CARRIER if command.carrier == CARRIER else "")
-            with suppress(EngineUnavailableError):  # upkeep sends it when somebody answers
-                await self._send_move(staged)
-
-    async def _send_move(self, staged: Staged) -> None:
-        """Let Camunda begin what was moved there, or end what was taken away; where it refuses, it comes back here."""
-        id, origin, name = Id(staged.instance), staged.origin, name_of(Id(staged.instance), staged.number)
-        assert isinstance(staged.command, c.ChangeCarrier)
+    async def _begin_moved(self, id: Id, tenant: str, name: str) -> None:
+        staged = await self._rows.read(tenant, name)
+        if staged is None:
+            return
         self.under_way.add(name)
         try:
-            if staged.command.carrier == CARRIER:
-                await self._begin_moved(id, staged)
-            else:
-                await self._client.send(staged.requests[0])
+            await self._begin_there(id, tenant)
         except (Gone, WrongState, Refused) as error:
-            if staged.command.carrier == CARRIER:
-                await self._come_back(id, staged, error)
-                raise self._rejected(id, "blocked", f"Camunda does not begin it there: {error}") from error
+            await self._come_back(id, staged, name, error)
+            raise self._rejected(id, "blocked", f"Camunda does not begin it there: {error}") from error
         finally:
             self.under_way.discard(name)
-        await self._rows.drop(origin.tenant, id, staged.number)
+        await self._rows.settle(tenant, name)
 
-    async def _begin_moved(self, id: Id, staged: Staged) -> None:
+    async def _begin_there(self, id: Id, tenant: str) -> None:
+        """A process instance that begins where the tokens stand, with the payload and all flags as they are."""
         if await self.keys.key_of(id):
             return
-        state: Instance = (await self._kernel.read(id, staged.origin)).state
-        definition = await self._deployment.key(state.process, state.definition, staged.origin.tenant)
-        request = staged.requests[0]
-        body = {**request.body, "processDefinitionKey": number(definition)}
-        made = instance_key(await self._client.send(Request(request.method, request.path, body)))
+        state: Instance = (await self._kernel.read(id, Origin(tenant))).state
+        data = await self._store.payload(id, state.head) or b"{}"
+        payload = Payload(data.decode("utf-8", "surrogateescape"), digest_text(state.head))
+        await self.keys.write((f"head/{payload.hash}", id_text(id)))  # its first job tells whose it is
+        body = {
+            "processDefinitionKey": number(await self._deployment.key(state.process, state.definition, tenant)),
+            "variables": first_variables(state.flags, payload),
+            "startInstructions": [{"elementId": element} for element in start_elements(state)],
+        }
+        made = instance_key(await self._client.send(Request("POST", "/process-instances", body)))
         if await self.keys.bind(id, made) != made:
             await self.cancel_twin(made)
 
-    async def _come_back(self, id: Id, staged: Staged, error: Exception) -> None:
+    async def _come_back(self, id: Id, staged: Staged, name: str, error: Exception) -> None:
+        """Nothing was decided since the record of the move: our kernel goes on, by another one."""
         assert isinstance(staged.command, c.ChangeCarrier)
         command = replace(staged.command, carrier=EMBEDDED, reason=f"Camunda does not begin it there: {error}")
         now, chance = self._sources.now(), self._sources.random()
 
         def prepare(current: Aggregate) -> Prepared:
             decision = self._machine.play(id, current.state, command, staged.origin, now, chance)
-            return Prepared(
-                command, Attachments(dispatched=(staged.origin.tenant, name_of(id, staged.number))), decision
-            )
+            return Prepared(command, Attachments(dispatched=(staged.origin.tenant, name)), decision)
 
         await self._kernel.ask(INSTANCE, id, staged.origin, prepare)
         self._carriers.remember(id, "")
-        self._rows.done(id, staged.number)
 
     # --- recovery ------------------------------------------------------------------------------------------------
 
     async def is_over(self, id: Id, origin: Origin) -> bool:
         """Whether nothing comes any more of a start that was given up; what began meanwhile is cancelled there."""
-        name = name_of(id, 1)
+        name = self._rows.name(id, 1)
         if not await self._rows.is_open(origin.tenant, name):
             return True
         async with self.turn(id):
@@ -571,7 +511,7 @@ class CarriedCommands:
 
     async def is_given_up(self, id: Id, origin: Origin) -> bool:
         """Whether an instance was never begun here, and will not be: its step gave up before Camunda answered."""
-        if await self._store.load(id) is not None or await self._rows.is_open(origin.tenant, name_of(id, 1)):
+        if await self._store.load(id) is not None or await self._rows.is_open(origin.tenant, self._rows.name(id, 1)):
             return False
         return await self._store.load(id) is None
 
@@ -603,14 +543,14 @@ class CarriedCommands:
             if isinstance(staged.command, c.StartInstance):
                 await self._send_start(staged)
                 return
-            if isinstance(staged.command, c.ChangeCarrier):
-                await self._send_move(staged)
+            if isinstance(staged.command, c.ChangeCarrier) and staged.command.carrier == self.keys.engine:
+                await self._begin_moved(id, staged.origin.tenant, self._rows.move_name(id, staged.command.run))
                 return
             current = await self._kernel.read(id, staged.origin)
             await self._sent(staged, current, is_again=True)
         except RejectedError as error:
             log.warning("A dispatch that was left behind led to nothing: %s", error)
-            if await self._rows.is_open(staged.origin.tenant, name_of(id, staged.number)):
+            if staged.number and await self._rows.is_open(staged.origin.tenant, self._rows.name(id, staged.number)):
                 await self._rows.drop(staged.origin.tenant, id, staged.number)
 
 
@@ -623,6 +563,18 @@ def _without_worker(command: Any) -> Any:
     if isinstance(command, c.LeaseJob) or not getattr(command, "worker", 0):
         return command
     return replace(command, worker=0)
+
+
+def _unasked(command: Any) -> Any:
+    """A job of Camunda does not become a person's task: what its agent asks is a fault of the job."""
+    if not isinstance(command, c.RecordJob) or not isinstance(command.outcome, c.JobAsks):
+        return command
+    text = (
+        "Its agent asks a person, and Camunda keeps no job for that. Let the graph end with what is open, and lead to "
+        "a user task of the model; or run the process on another engine."
+    )
+    fault = command.outcome.unless or Failure("permanent_contract", UNASKED, text)
+    return replace(command, outcome=c.JobFault(fault))
 
 
 def _as_incident(state: Instance, command: c.RecordJob) -> c.RaiseIncident:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from perdure.bpmn.machine.deployed_process import Deployed
-from perdure.engines.camunda.carried_model import carried_xml
+from perdure.engines.camunda.carried_model import carried_xml, portability
 from perdure.engines.camunda.key_rows import KeyRows
 from perdure.engines.camunda.rest_client import Gone, Refused, RestClient, WrongState
 from perdure.engines.camunda.wire import definition_keys
@@ -19,18 +21,39 @@ class DefinitionDeployment:
         self._definitions = definitions
         self._keys = keys
         self._client = client
+        self._checked: set[bytes] = set()
+        """Definitions that can be carried; there are as many as are deployed."""
+        self.on_sent: list[Callable[[Deployed], None]] = []
+        """Told of each process that the cluster has now."""
 
     async def key(self, process: str, hash: bytes, tenant: str) -> str:
         """The key of a definition in Camunda; sent there when it never was."""
         definition = await self._definitions.load(process, hash, tenant)
         return await self.send(definition.deployed)
 
+    async def check(self, process: str, hash: bytes, tenant: str) -> None:
+        """DefinitionError when a definition was never sent, and Camunda or this engine cannot carry it."""
+        if hash not in self._checked:
+            definition = await self._definitions.load(process, hash, tenant)
+            if problems := portability(definition.deployed, self._client.address):
+                raise DefinitionError(problems)
+            self._checked.add(hash)
+
+    async def is_sent(self, deployed: Deployed) -> bool:
+        """Whether the cluster has a process, or had it once."""
+        return bool(await self._keys.read(self._name(deployed)[0]))
+
+    def _name(self, deployed: Deployed) -> tuple[str, str, str]:
+        xml = carried_xml(deployed, self._client.address)
+        content = digest(xml.encode()).hex()
+        return f"definition/{self._client.address.target}/{content}", content, xml
+
     async def send(self, deployed: Deployed) -> str:
         """Deploy; DefinitionError with Camunda's words when it refuses the process."""
         process = deployed.process.id
-        xml = carried_xml(deployed, self._client.address)
-        content = digest(xml.encode()).hex()
-        name = f"definition/{self._client.address.target}/{content}"
+        name, content, xml = self._name(deployed)
+        for told in self.on_sent:
+            told(deployed)
         if known := await self._keys.read(name):
             return known
         try:

@@ -10,7 +10,7 @@ import msgspec
 
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.commands import Command
-from perdure.engines.camunda.key_rows import row_of
+from perdure.engines.camunda.key_rows import KeyRows
 from perdure.engines.camunda.wire import Request
 from perdure.engines.embedded.ports import EngineStore
 from perdure.journal import Origin, SourcePosition
@@ -18,10 +18,8 @@ from perdure.kernel.kernel import Kernel
 from perdure.kernel.ports import PENDING, Attachments, InboxRow, Unit
 from perdure.sources import Id, Sources, id_text
 
-CARRIER = "camunda"
 DISPATCH = "camunda_dispatch"
 """The kind of the inbox rows."""
-PREFIX = "perdure:camunda/dispatch/"
 PAGE = 64
 
 
@@ -42,18 +40,26 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Staged).decode
 
 
-def name_of(id: Id, number: int) -> str:
-    return f"{PREFIX}{id_text(id)}/{number}"
-
-
 class DispatchRows:
     """Written before a dispatch is sent, settled with its decision; what a decision brings is in its row until then."""
 
-    def __init__(self, store: EngineStore, kernel: Kernel, sources: Sources) -> None:
+    def __init__(self, store: EngineStore, kernel: Kernel, keys: KeyRows, sources: Sources) -> None:
+        self._keys = keys
         self._store = store
         self._kernel = kernel
         self._sources = sources
         self._last: dict[Id, int] = {}
+
+    def name(self, id: Id, number: int) -> str:
+        return self._keys.name(f"dispatch/{id_text(id)}/{number}")
+
+    def move_name(self, id: Id, run: str) -> str:
+        """The name of what begins an instance that was moved here."""
+        return self.name(id, 0) + f"/{run}"
+
+    def source(self, number: int) -> SourcePosition:
+        """The place of a decision that a dispatch led to; facts from the log of a partition have that one's."""
+        return SourcePosition(self._keys.engine, 0, number)
 
     async def next_number(self, id: Id, tenant: str) -> int:
         """The number of the next dispatch of an instance: one more than the last that its journal or a row tells of."""
@@ -79,25 +85,22 @@ class DispatchRows:
                 if source is not None and source.partition == 0:
                     highest = max(highest, source.position)
             version = after
-        while (known := await self._store.message(tenant, name_of(id, highest + 1))) is not None:
+        while (known := await self._store.message(tenant, self.name(id, highest + 1))) is not None:
             if known.status == PENDING:
                 break
             highest += 1  # it led to nothing, and its number is used
         return highest
 
-    def row(self, staged: Staged) -> InboxRow:
-        """The row of a dispatch; a second one of its number meets it."""
-        id, tenant, now = Id(staged.instance), staged.origin.tenant, self._sources.now()
-        return InboxRow(
-            tenant, name_of(id, staged.number), DISPATCH, id_text(id), now, PENDING, "", None, _encode(staged)
-        )  # fmt: skip
+    def row(self, name: str, staged: Staged) -> InboxRow:
+        now, letters = self._sources.now(), id_text(Id(staged.instance))
+        return InboxRow(staged.origin.tenant, name, DISPATCH, letters, now, PENDING, "", None, _encode(staged))
 
     async def write(self, staged: Staged, head: str = "") -> bool:
         """Keep a dispatch; False when another of its number was kept before."""
         tenant, now, id = staged.origin.tenant, self._sources.now(), Id(staged.instance)
-        attached = [Attachments(inbox=self.row(staged))]
+        attached = [Attachments(inbox=self.row(self.name(id, staged.number), staged))]
         if head:
-            attached.append(Attachments(inbox=row_of(f"head/{head}", id_text(id), now)))
+            attached.append(Attachments(inbox=self._keys.row(f"head/{head}", id_text(id), now)))
         return await self._store.commit(Unit(tenant, None, attachments=attached, at=now)) is None
 
     async def read(self, tenant: str, name: str) -> Staged | None:
@@ -113,11 +116,9 @@ class DispatchRows:
 
     async def drop(self, tenant: str, id: Id, number: int) -> None:
         """Settle a dispatch that led to nothing."""
-        settles = Attachments(dispatched=(tenant, name_of(id, number)))
-        await self._store.commit(Unit(tenant, None, attachments=[settles], at=self._sources.now()))
+        await self.settle(tenant, self.name(id, number))
         self.done(id, number)
 
-
-def source_of(number: int) -> SourcePosition:
-    """The place of a decision that a dispatch led to; facts from the log of a partition have that one's."""
-    return SourcePosition(CARRIER, 0, number)
+    async def settle(self, tenant: str, name: str) -> None:
+        settles = Attachments(dispatched=(tenant, name))
+        await self._store.commit(Unit(tenant, None, attachments=[settles], at=self._sources.now()))

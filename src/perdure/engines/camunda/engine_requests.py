@@ -10,6 +10,7 @@
 | a task was completed, claimed, given back, handed on | the same of the user task; completion of its job where our journal holds it |
 | an incident is retried, or resolved by hand | retries, resolution, and the completion or error |
 | cancelled, migrated | the same |
+| moved to another engine | cancellation: it goes on elsewhere |
 | whatever else | none: it moves no token |
 
 Pure.
@@ -65,7 +66,7 @@ def requests_for(
             return _assignment(command, keys) if keys.task else ()
         case c.RetryIncident() | c.ResolveIncident():
             return _incident(command, keys, variables)
-        case c.Cancel():
+        case c.Cancel() | c.ChangeCarrier():
             return (Request("POST", f"/process-instances/{keys.instance}/cancellation", {}),)
         case c.Migrate():
             return (_migration(command, before, keys),)
@@ -101,6 +102,9 @@ def _job(entries: Sequence[Any], keys: Keys, variables: dict[str, Any]) -> tuple
                 return (_error(keys, entry.code, _failed(entries)),)
             case e.IncidentRaised():
                 return (_failure(keys, 0, entry.text),)
+            case e.JobHeld() if entry.retry_at:
+                pause = max(0, (entry.retry_at - entry.at) // 1000)
+                return (_failure(keys, max(1, keys.retries), entry.text, pause),)
             case e.JobFailed() if entry.retry_at:
                 pause = max(0, (entry.retry_at - entry.at) // 1000)
                 return (_failure(keys, max(1, keys.retries), entry.failure.message, pause),)

@@ -31,9 +31,8 @@ from perdure.bpmn.machine.state import ENDED, ROOT, Instance, Node
 from perdure.engines.camunda.carried_commands import CarriedCommands
 from perdure.engines.camunda.exported_records import Fact, Place, facts_of, read_bulk
 from perdure.engines.camunda.instance_turns import LOOK
-from perdure.engines.camunda.key_rows import PLATFORM, PREFIX, KeyRows
+from perdure.engines.camunda.key_rows import PLATFORM, KeyRows
 from perdure.engines.embedded.ports import EngineStore
-from perdure.engines.instance_carrier import EMBEDDED
 from perdure.errors import EngineUnavailableError, PerdureError, RejectedError
 from perdure.human_tasks import ADMINISTRATORS, Person
 from perdure.journal import Origin
@@ -43,7 +42,6 @@ from perdure.sources import SECOND, Id, Sources, id_text
 
 FACT = "camunda_fact"
 """The kind of the inbox rows."""
-TOLD = f"{PREFIX}told/"
 DEADLINE_SECONDS = 30.0
 TASKLIST = "camunda-tasklist"
 LASTING = frozenset({"timer", "task_done", "incident", "terminated", "completed"})
@@ -87,7 +85,7 @@ class FactDelivery:
 
     async def _is_open(self, fact: Fact) -> bool:
         """Keep a fact under its place in the log; False when it was kept, and dealt with, before."""
-        now, name = self._sources.now(), f"{TOLD}{fact.name}"
+        now, name = self._sources.now(), self._keys.name(f"told/{fact.name}")
         row = InboxRow(PLATFORM, name, FACT, fact.instance, now, PENDING, "", None, _encode(fact))
         if await self._store.commit(Unit(PLATFORM, None, attachments=[Attachments(inbox=row)], at=now)) is None:
             return True
@@ -146,7 +144,7 @@ class FactDelivery:
         for fact in tuple(queue):
             until = untils.setdefault(fact.name, self._waits.monotonic() + int(DEADLINE_SECONDS * SECOND))
             if _is_past(fact, queue) or await self._append(fact, until):
-                settles = Attachments(settles=(PLATFORM, f"{TOLD}{fact.name}"))
+                settles = Attachments(settles=(PLATFORM, self._keys.name(f"told/{fact.name}")))
                 await self._store.commit(Unit(PLATFORM, None, attachments=[settles], at=self._sources.now()))
                 queue.remove(fact)
                 is_moved = True
@@ -182,7 +180,7 @@ class FactDelivery:
                 return False
             if current.state.status in ENDED or await self._commands.is_told(fact, self._tenant):
                 return True
-            if current.state.carrier == EMBEDDED and fact.kind != "task_done":
+            if current.state.carrier not in ("", self._keys.engine) and fact.kind != "task_done":
                 return True  # it was taken away from there, and goes on here
             return await self._told(current, fact, origin)
 

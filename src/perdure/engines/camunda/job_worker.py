@@ -32,7 +32,6 @@ from perdure.engines.camunda.rest_client import Gone, Refused, RestClient, Wrong
 from perdure.engines.camunda.wire import LOOP, PAYLOAD, PAYLOAD_HASH, ActivatedJob, Request
 from perdure.engines.embedded.instances.instances import Instances
 from perdure.engines.embedded.jobs.job_leases import JobLeases
-from perdure.engines.instance_carrier import EMBEDDED
 from perdure.errors import EngineUnavailableError, PerdureError, RejectedError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Prepared
@@ -149,7 +148,7 @@ class JobWorker:
             return
         origin = self._origin
         state = await self._state(id, origin)
-        is_over = await self._commands.is_given_up(id, origin) if state is None else state.carrier == EMBEDDED
+        is_over = await self._commands.is_given_up(id, origin) if state is None else self._is_elsewhere(state)
         if is_over:
             await self._commands.cancel_twin(job.instance)
             return
@@ -160,6 +159,10 @@ class JobWorker:
                 await self._take_up(id, job, node, origin)
         elif frame is not None:
             await self._replay(job, frame, origin)
+
+    def _is_elsewhere(self, state: Instance) -> bool:
+        """Whether an instance was moved to another engine."""
+        return state.carrier not in ("", self._keys.engine)
 
     def _is_new(self, job: ActivatedJob) -> bool:
         """Whether it is the first delivery of an activation."""

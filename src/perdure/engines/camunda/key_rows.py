@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import NamedTuple
 
+from perdure.engine.bridge_rows import beginning
 from perdure.engines.embedded.ports import EngineStore
 from perdure.kernel.ports import APPLIED, Attachments, InboxRow, Unit
 from perdure.sources import Id, Sources, id_text, parse_id
 
 PLATFORM = "perdure"
-PREFIX = "perdure:camunda/"
 KIND = "key"
 MAX_REMEMBERED = 20_000
 
@@ -44,25 +44,34 @@ def frame_of(text: str) -> Frame:
 
 
 class KeyRows:
-    """One per process; what was read once is remembered, because it never changes."""
+    """One per engine of a process; what was read once is remembered, because it never changes."""
 
-    def __init__(self, store: EngineStore, sources: Sources) -> None:
+    def __init__(self, store: EngineStore, sources: Sources, engine: str) -> None:
+        self.engine = engine
+        self.begins = beginning("camunda", engine)
         self._store = store
         self._sources = sources
         self._known: OrderedDict[str, str] = OrderedDict()
+
+    def name(self, name: str) -> str:
+        """The id of a row in our inbox: clusters count their keys each by itself."""
+        return f"{self.begins}/{name}"
+
+    def row(self, name: str, key: str, now: int) -> InboxRow:
+        return InboxRow(PLATFORM, self.name(name), KIND, key, now, APPLIED, "", None, None)
 
     async def read(self, name: str) -> str:
         """What a row says; empty when there is none."""
         known = self._known.get(name)
         if known is not None:
             return known
-        message = await self._store.message(PLATFORM, f"{PREFIX}{name}")
+        message = await self._store.message(PLATFORM, self.name(name))
         return self._keep(name, message.key) if message is not None else ""
 
     async def write(self, *rows: tuple[str, str]) -> bool:
         """Write rows together; False when one of them is there already, and then none is written."""
         now = self._sources.now()
-        attached = [Attachments(inbox=row_of(name, key, now)) for name, key in rows]
+        attached = [Attachments(inbox=self.row(name, key, now)) for name, key in rows]
         if await self._store.commit(Unit(PLATFORM, None, attachments=attached, at=now)) is not None:
             return False
         for name, key in rows:
@@ -110,7 +119,3 @@ class KeyRows:
 
     async def job_of(self, frame: Frame) -> str:
         return await self.read(f"frame/{frame.text}")
-
-
-def row_of(name: str, key: str, now: int) -> InboxRow:
-    return InboxRow(PLATFORM, f"{PREFIX}{name}", KIND, key, now, APPLIED, "", None, None)

@@ -11,15 +11,17 @@ from perdure.engine import (
     EVERYTHING,
     MESSAGE,
     SIGNAL,
+    EngineSettings,
     EngineStatus,
     Flags,
     InstanceName,
     JobStream,
     MovePlan,
+    NamedEngine,
     StartRequest,
     Until,
 )
-from perdure.engines.embedded.foreign_instances import ForeignInstances
+from perdure.engines.command_router import CommandRouter
 from perdure.engines.embedded.human_tasks import HumanTasks
 from perdure.engines.embedded.instances.instance_changes import InstanceChanges
 from perdure.engines.embedded.instances.instances import Instances
@@ -31,7 +33,7 @@ from perdure.engines.embedded.messages.ports import MessageTargets
 from perdure.engines.embedded.outbox import Outbox
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.embedded.recovery import InstanceRecovery, ProcessRecovery
-from perdure.engines.instance_carrier import InstanceCarriers, is_marked
+from perdure.engines.instance_carrier import EMBEDDED, InstanceCarriers, is_marked
 from perdure.errors import RejectedError, Rejection
 from perdure.identifiers import check_key
 from perdure.journal import Origin
@@ -45,6 +47,7 @@ from perdure.sources import Id, Sources, id_text
 from perdure.verbs import Verb
 
 MoveInstance = Callable[..., Coroutine[Any, Any, MovePlan]]
+HERE = NamedEngine(name=EMBEDDED)
 
 
 class EmbeddedEngine:
@@ -53,15 +56,17 @@ class EmbeddedEngine:
     Calls of the contract are those of its parts; only `start` has something of its own to check.
     """
 
-    name = "embedded"
+    name = EMBEDDED
     capabilities = EVERYTHING
 
     def __init__(
         self, conductor: CallExecutor, upkeep: Recovery, store: EngineStore, reader: InstanceReader, forms: Forms,
         sources: Sources,
     ) -> None:  # fmt: skip
+        self._is_shared: bool | None = None
         self.instances = Instances(conductor, store, reader, sources)
         self.definitions = definitions = reader.definitions
+        self.carriers = InstanceCarriers(conductor.kernel, store)
         self.workshop = JobLeases(self.instances)
         arrivals = MessageIntake(self.instances, forms)
         mail = MessageTargets(self.instances, arrivals)
@@ -91,16 +96,47 @@ class EmbeddedEngine:
         self.delegate_task, self.reassign_task = people.delegate_task, people.reassign_task
         self.retry_incident, self.resolve_incident = people.retry_incident, people.resolve_incident
 
-    async def status(self) -> EngineStatus:
+    @property
+    def engines(self) -> Sequence[NamedEngine]:
+        return (HERE,)
+
+    def place(self, process: str, tenant: str) -> NamedEngine:
+        """It begins every instance itself."""
+        return HERE
+
+    async def carrier(self, instance: InstanceName) -> NamedEngine:
+        """Itself, unless an engine outside began the instance, under whatever settings the store had then."""
+        name = await self.carriers.of(instance_id(instance)) if await self._has_others() else ""
+        return self._named(name)
+
+    def carrier_at_hand(self, instance: Id) -> NamedEngine | None:
+        """Known as long as no engine outside has had a part in the store, and of what was asked for before."""
+        is_here = self._is_shared is False or self.carriers.known(instance) == ""
+        return HERE if is_here else None
+
+    def _named(self, name: str) -> NamedEngine:
+        return NamedEngine(name=name, is_known=False) if name else HERE
+
+    async def _has_others(self) -> bool:
+        """Whether an engine outside ever carried instances of the store."""
+        if self._is_shared is None:
+            self._is_shared = await is_marked(self.instances.store)
+        return self._is_shared
+
+    async def link(self, aggregate: Aggregate) -> str:
+        """Pages of ours show it."""
+        return ""
+
+    async def status(self, name: str = "") -> EngineStatus:
         """It is this process and its store."""
         return EngineStatus(version=version("perdure"))
 
     async def open(self) -> None:
         """Refuse from now on what an engine outside carries, in a store that was once opened with one."""
         instances = self.instances
-        if await is_marked(instances.store):
-            carriers = InstanceCarriers(instances.kernel, instances.store)
-            instances.reader.carry(ForeignInstances(instances.kernel, carriers))
+        if await self._has_others():
+            router = CommandRouter(instances.kernel, instances.store, self.carriers, {}, EngineSettings())
+            instances.reader.carry(router)
 
     async def close(self) -> None:
         """The kernel and the store are closed by whoever opened them."""
@@ -124,7 +160,7 @@ class EmbeddedEngine:
     ) -> MovePlan:  # fmt: skip
         aggregate = await self.instances.read(instance_id(instance), origin)
         fact = f"this process was opened with the engine '{self.name}' alone"
-        hint = "Open the store with the engine outside that it goes to, or comes from: it serves both."
+        hint = "Name the other one under 'engines' in perdure.yaml."
         raise RejectedError(Rejection("blocked", "move", "instance", id_text(aggregate.id), fact, hint))
 
     def start(

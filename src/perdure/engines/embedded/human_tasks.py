@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from perdure.bpmn.contract.mirrors import STATE_WRITER
+from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.commands import (
     ClaimTask,
     Command,
@@ -20,9 +21,9 @@ from perdure.bpmn.machine.human_tasks import seen_in
 from perdure.bpmn.machine.journal_entries import TaskCompleted
 from perdure.engine import Flags, InstanceName, Until
 from perdure.engines.embedded.instances.instances import Instances
-from perdure.engines.embedded.messages.message_payload import MessageIntake
+from perdure.engines.embedded.messages.message_payload import Brought, MessageIntake
 from perdure.errors import InvariantBroken, RejectedError, Rejection
-from perdure.human_tasks import Person, is_last, joint_groups, over, unanswerable
+from perdure.human_tasks import Person, is_last, joint_groups, over, unanswerable, unseen_question
 from perdure.identifiers import check_key
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
@@ -33,7 +34,9 @@ from perdure.processes.called_process_tasks import tasks_below
 from perdure.processes.instance_reader import instance_id
 from perdure.runbooks.machine.runbook_machine import NOTICE
 from perdure.sources import Id, id_text
+from perdure.typed_reading import read_json
 from perdure.verb_contract import ConsequenceTier
+from perdure.work.agents.questions import Question, check_answer, stored_question
 
 
 class HumanTasks:
@@ -105,12 +108,15 @@ class HumanTasks:
             _check_message_id(message_id, id)
 
         who, key = person(origin, override), f"{id_text(id)}:{node}"
-        documents = await self._documents(id, origin)
+        documents, asked = await self._documents(id, origin), await self._asked(id, node, origin)
 
         def make(aggregate: Aggregate) -> Prepared | Rejection:
             if refused := _strange(aggregate, node, who, key):
                 return refused
-            brought = self._arrivals.of_task(aggregate, node, data, by=origin.principal, key=message_id or key)
+            told = _to_agent(aggregate, node, asked, data, key)
+            if isinstance(told, Rejection):
+                return told
+            brought = told or self._arrivals.of_task(aggregate, node, data, by=origin.principal, key=message_id or key)
             given, is_last = _given(aggregate, node, data, flags, writer, documents)
             attached = Attachments(payloads=[*(brought.payloads if is_last else ()), *given])
             if message_id:
@@ -138,6 +144,18 @@ class HumanTasks:
             return await self._instances.read_until(id, origin, until)
         fact, hint = "that message id arrived before for something else", "Give every message an id of its own."
         raise RejectedError(Rejection("already_exists", "complete a task of", "instance", id_text(id), fact, hint))
+
+    async def _asked(self, id: Id, node: int, origin: Origin) -> Question | None:
+        """What the agent of a job asks, when that is what is answered."""
+        known = self._instances.kernel.remembered(id)
+        found = known.state.nodes.get(node) if known is not None and known.kind == INSTANCE else None
+        if found is not None and found.job is None:
+            return None  # a user task of the model
+        found = (await self._instances.read(id, origin)).state.nodes.get(node)
+        if found is None or found.job is None or not found.job.is_asking:
+            return None
+        data = await self._instances.store.payload(id, found.job.question)
+        return read_json(data, Question) if data is not None else None
 
     async def _documents(self, id: Id, origin: Origin) -> bytes:
         """The documents that the payload of an instance refers to, as they are now."""
@@ -212,6 +230,19 @@ def person(origin: Origin, override: str = "") -> Person:
     return Person(origin.principal, origin.groups, override, origin.behind)
 
 
+def _to_agent(
+    aggregate: Aggregate, node: int, asked: Question | None, data: Mapping[str, Any] | None, key: str
+) -> Brought | Rejection | None:
+    """What an answer brings to the agent that asked; None where no agent did."""
+    found = aggregate.state.nodes.get(node)
+    if found is None or found.job is None or not found.job.is_asking:
+        return None
+    if asked is None or stored_question(asked)[0] != found.job.question:
+        return unseen_question(key)
+    told = canonical(check_answer(asked, dict(data or {})))
+    return Brought(message=digest(told), payloads=((digest(told), told),))
+
+
 def _strange(aggregate: Aggregate, node: int, who: Person, key: str) -> Rejection | None:
     """Whoever may not answer is not told either what would be wrong with the answer."""
     found = aggregate.state.nodes.get(node)
@@ -229,7 +260,7 @@ def _given(
     if task is None or not joint_groups(task.groups):
         return (), True
     told = canonical(dict(data=dict(data or {}), **({"flags": dict(flags), "writer": writer} if flags else {})))
-    return ((digest(told), told),), is_last(task, seen_in(aggregate.state, documents))
+    return ((digest(told), told),), is_last(task, seen_in(aggregate.state, node, documents))
 
 
 def _told(answer: Answer) -> Aggregate:

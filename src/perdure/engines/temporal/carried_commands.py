@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
 from weakref import WeakValueDictionary
@@ -12,19 +11,17 @@ from msgspec.structs import replace
 
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.commands import Cancel, ChangeCarrier, Migrate, RaiseIncident, RecordJob, StartInstance
-from perdure.bpmn.machine.instance_machine import InstanceMachine, elsewhere
+from perdure.bpmn.machine.instance_machine import InstanceMachine
 from perdure.bpmn.machine.state import ENDED, Instance
 from perdure.engines.decided_elsewhere import changed_record
-from perdure.engines.embedded.foreign_instances import tell_outcome
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.instance_carrier import InstanceCarriers
-from perdure.engines.temporal.dispatch_rows import DispatchRows, Staged, move_name, start_name
-from perdure.engines.temporal.journal_follower import CARRIER, JournalFollower
+from perdure.engines.temporal.dispatch_rows import DispatchRows, Staged
+from perdure.engines.temporal.journal_follower import JournalFollower
 from perdure.engines.temporal.wire import Begun, Dispatch, Reply
 from perdure.engines.temporal.workflow_client import WorkflowClient, WorkflowGone
 from perdure.errors import EngineUnavailableError, InvariantBroken, RejectedError, Rejection
 from perdure.journal import Decision, Origin
-from perdure.kernel.decider import Settled
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Preparation, Prepared
 from perdure.kernel.ports import Attachments, Conflict
 from perdure.payload import canonical
@@ -34,29 +31,28 @@ from perdure.work.process_lease import Lease
 
 MAX_LOOKS = 64
 MAX_PAUSE = 10 * SECOND
-STOP_SECONDS = 5.0
 NOWHERE = -1
 """The version of no instance: a dispatch prepared for it is decided only if it was decided before."""
 
 
 class CarriedCommands:
-    """The way of commands to instances; those that Temporal does not carry go to the kernel."""
+    """The way of commands to the instances of one engine."""
 
     def __init__(
-        self, kernel: Kernel, store: EngineStore, definitions: Definitions, rows: DispatchRows,
-        follower: JournalFollower, client: WorkflowClient, lease: Lease, sources: Sources,
+        self, engine: str, kernel: Kernel, store: EngineStore, definitions: Definitions, rows: DispatchRows,
+        follower: JournalFollower, client: WorkflowClient, carriers: InstanceCarriers, lease: Lease, sources: Sources,
     ) -> None:  # fmt: skip
+        self._engine = engine
         self._kernel = kernel
         self._lease = lease
         self._store = store
         self._definitions = definitions
-        self.rows = self._rows = rows
+        self._rows = rows
         self._follower = follower
-        self.client = self._client = client
+        self._client = client
         self._sources = sources
-        self._carriers = InstanceCarriers(kernel, store)
+        self._carriers = carriers
         self._turns: WeakValueDictionary[Id, asyncio.Lock] = WeakValueDictionary()
-        self._tasks: set[asyncio.Task[None]] = set()
         self.under_way: set[str] = set()
         """Names of dispatches that this process is about."""
 
@@ -66,50 +62,9 @@ class CarriedCommands:
         async with self._turns.setdefault(id, asyncio.Lock()):
             return await self._start(id, origin, prepared)
 
-    def begin(self, kind: str, id: Id, origin: Origin, prepared: Prepared, told: Settled) -> None:
-        self._spawn(self.start(kind, id, origin, prepared), told)
-
     async def ask(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
-        if await self.is_carried(id):
-            async with self._turns.setdefault(id, asyncio.Lock()):
-                return await self._ask(id, origin, prepare)
-        try:
-            return await self._kernel.ask(kind, id, origin, prepare)
-        except RejectedError as error:
-            if error.rejection.fact != elsewhere(CARRIER):
-                raise
-        self._carriers.remember(id, CARRIER)  # another process has moved it here
         async with self._turns.setdefault(id, asyncio.Lock()):
             return await self._ask(id, origin, prepare)
-
-    def put(self, kind: str, id: Id, origin: Origin, prepare: Preparation | Prepared, told: Settled) -> None:
-        self._spawn(self.ask(kind, id, origin, prepare), told)
-
-    def _spawn(self, asked: Coroutine[Any, Any, Answer], told: Settled) -> None:
-        task = asyncio.create_task(tell_outcome(asked, told))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def drain(self) -> None:
-        """Wait until nothing that was put is under way."""
-        while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def stop(self) -> None:
-        """The same, a bounded time; dispatches that are left are sent again by whoever opens the store next."""
-        if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
-            for each in late:
-                each.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
-
-    async def is_carried(self, id: Id, *, is_fresh: bool = False) -> bool:
-        """Whether Temporal decides an instance; what is remembered may have been moved by another process."""
-        return bool(await (self._carriers.look(id) if is_fresh else self._carriers.of(id)))
-
-    def moved(self, id: Id, carrier: str) -> None:
-        """An instance has changed its engine."""
-        self._carriers.remember(id, CARRIER if carrier == CARRIER else "")
 
     async def begin_moved(self, id: Id, tenant: str, name: str) -> None:
         """Begin the workflow of an instance that was moved; upkeep tries again while the server is away."""
@@ -134,7 +89,7 @@ class CarriedCommands:
             begun = Begun(
                 instance=id, tenant=tenant, semantics=machine.semantics, version=current.version,
                 state=machine.encode(state), definitions=await self._definitions_of(state, tenant),
-                certificate=command.certificate,
+                certificate=command.certificate, engine=self._engine,
             )  # fmt: skip
             await self._client.begin(command.run, begun)
         await self._rows.drop(tenant, name)
@@ -142,7 +97,7 @@ class CarriedCommands:
     async def _is_beginning(self, current: Aggregate) -> bool:
         """Whether an instance was moved here and its workflow is still to begin."""
         run = current.state.carrier_run
-        return bool(run) and await self._rows.is_open(current.tenant, move_name(current.id, run))
+        return bool(run) and await self._rows.is_open(current.tenant, self._rows.move_name(current.id, run))
 
     async def _definitions_of(self, state: Instance, tenant: str) -> dict[bytes, bytes]:
         hashes = dict.fromkeys((state.definition, *(past[0] for past in state.past)))
@@ -158,7 +113,7 @@ class CarriedCommands:
             return Answer(None, "conflict", (), Conflict("idempotency", id_text(id), id))
         if (refused := self._refused(id, command, origin)) is not None:
             raise RejectedError(refused)
-        name = start_name(id)
+        name = self._rows.start_name(id)
         staged = Staged(id, 0, origin, command, brought, command.definition, self._lease.number)
         if await self._rows.write(name, staged) is not None:
             return await self._started_before(id, origin, name)
@@ -199,9 +154,10 @@ class CarriedCommands:
     async def _ask(self, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
         for _ in range(MAX_LOOKS):
             current = await self._kernel.read(id, origin)
-            if current.state.status in ENDED or current.state.carrier not in ("", CARRIER):
-                if current.state.carrier not in ("", CARRIER):
-                    self._carriers.remember(id, "")
+            has_left = current.state.carrier not in ("", self._engine)
+            if current.state.status in ENDED or has_left:
+                if has_left:
+                    await self._carriers.look(id)
                 return await self._kernel.ask(INSTANCE, id, origin, prepare)
             prepared = prepare if isinstance(prepare, Prepared) else prepare(current)
             if isinstance(prepared, Rejection):
@@ -282,7 +238,7 @@ class CarriedCommands:
         if await self._is_beginning(current):
             fact = "its workflow has not begun since it was moved"
             hint = "It begins once the server answers, and what was sent is sent again."
-            raise EngineUnavailableError("ask", "engine", CARRIER, fact, hint)
+            raise EngineUnavailableError("ask", "engine", self._client.address.text, fact, hint)
         if is_staged:
             await self._rows.drop(origin.tenant, name)
         now = await self._kernel.read(current.id, origin)
@@ -300,7 +256,7 @@ class CarriedCommands:
         """Append what the reply brings and answer; None when the command has to be prepared again."""
         await self._follower.append(id, reply.made)
         if reply.outcome == "decided":
-            self._carriers.remember(id, CARRIER)
+            self._carriers.remember(id, self._engine)
             return await self._decided(id, origin, name, reply)
         if reply.outcome == "moved":
             if is_staged and await self._rows.is_open(origin.tenant, name):
@@ -343,7 +299,7 @@ class CarriedCommands:
 
     async def is_over(self, id: Id, origin: Origin) -> bool:
         """Whether nothing comes any more of a start that was given up; a workflow that began meanwhile is cancelled."""
-        name = start_name(id)
+        name = self._rows.start_name(id)
         staged = await self._rows.read(origin.tenant, name)
         if staged is None:
             return True
@@ -394,7 +350,7 @@ class CarriedCommands:
         if isinstance(staged.command, StartInstance):
             await self._send_start(id, staged.origin, name, staged.command)
             return True
-        if isinstance(staged.command, ChangeCarrier) and staged.command.carrier == CARRIER:
+        if isinstance(staged.command, ChangeCarrier) and staged.command.carrier == self._engine:
             await self._begin_moved(id, staged.origin.tenant, name)
             return True
         dispatch = await self._dispatch(name, staged.expected, staged.origin, staged.command)

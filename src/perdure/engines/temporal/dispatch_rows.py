@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from perdure.bpmn.machine.commands import Command
+from perdure.engine.bridge_rows import beginning
 from perdure.engines.embedded.ports import EngineStore
 from perdure.journal import Origin
 from perdure.kernel.ports import PENDING, Attachments, Conflict, InboxRow, Unit
@@ -12,7 +13,6 @@ from perdure.sources import Id, Sources, id_text
 
 DISPATCH = "dispatch"
 """The kind of the inbox rows."""
-PREFIX = "perdure:dispatch/"
 
 
 class Staged(msgspec.Struct, frozen=True):
@@ -33,25 +33,24 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Staged).decode
 
 
-def start_name(id: Id) -> str:
-    """The dispatch of an instance's start: the same whoever starts it."""
-    return f"{PREFIX}{id_text(id)}/start"
-
-
-def move_name(id: Id, run: str) -> str:
-    """The dispatch that begins the workflow of an instance that was moved."""
-    return f"{PREFIX}{id_text(id)}/move-{run}"
-
-
 class DispatchRows:
-    """Written before a dispatch is sent, settled with its decision."""
+    """Written before a dispatch is sent, settled with its decision; the rows of each engine have names of their own."""
 
-    def __init__(self, store: EngineStore, sources: Sources) -> None:
+    def __init__(self, store: EngineStore, sources: Sources, engine: str) -> None:
         self._store = store
         self._sources = sources
+        self.begins = beginning("temporal", engine)
 
     def name(self, id: Id) -> str:
-        return f"{PREFIX}{id_text(id)}/{id_text(self._sources.new_id())}"
+        return f"{self.begins}/{id_text(id)}/{id_text(self._sources.new_id())}"
+
+    def start_name(self, id: Id) -> str:
+        """The dispatch of an instance's start: the same whoever starts it."""
+        return f"{self.begins}/{id_text(id)}/start"
+
+    def move_name(self, id: Id, run: str) -> str:
+        """The dispatch that begins the workflow of an instance that was moved."""
+        return f"{self.begins}/{id_text(id)}/move-{run}"
 
     async def write(self, name: str, staged: Staged) -> Conflict | None:
         """Keep a dispatch with all it brings."""

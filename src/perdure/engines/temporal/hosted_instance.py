@@ -23,7 +23,6 @@ from perdure.journal import Decision, JobRow, Origin, Rows, TimerRow
 
 MAX_KNOWN = 200
 PLATFORM = "perdure"
-HOST = "temporal"
 _read_definition = msgspec.json.Decoder(Deployed).decode
 InstanceMachine({})  # its types are learned here: workflows decide in threads, and msgspec learns in one only
 
@@ -45,7 +44,7 @@ class HostedInstance:
         self._definitions = dict(begun.definitions)
         self._plans = {hash: plan_for(hash, data) for hash, data in self._definitions.items()}
         self._machine = InstanceMachine(self._plans, next_cron)
-        self._machine.host = HOST
+        self._machine.host = begun.engine
         if begun.semantics != self._machine.semantics:
             raise RuntimeError(f"the instance is decided by semantics {begun.semantics}, not {self._machine.semantics}")
         self.version = begun.version
@@ -151,7 +150,7 @@ class HostedInstance:
     @property
     def has_left(self) -> bool:
         """Whether another engine carries the instance by now."""
-        return self.state is not None and self.state.carrier not in ("", HOST)
+        return self.state is not None and self.state.carrier not in ("", self._begun.engine)
 
     @property
     def is_over(self) -> bool:

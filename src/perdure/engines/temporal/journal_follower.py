@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
-from perdure.bpmn.machine.aggregate_ids import INDEX, INSTANCE
+from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.engines.decided_elsewhere import rebased, without_rows
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.temporal.dispatch_rows import DispatchRows
@@ -16,10 +16,9 @@ from perdure.engines.temporal.wire import Made
 from perdure.errors import InvariantBroken, RejectedError, Rejection
 from perdure.journal import Origin, SourcePosition
 from perdure.kernel.kernel import Aggregate, Kernel
-from perdure.kernel.ports import Attachments, IndexRow
+from perdure.kernel.ports import Attachments
 from perdure.sources import Id, id_text
 
-CARRIER = "temporal"
 MAX_REBASED = 64
 Known = Callable[[Aggregate, Any], None]
 
@@ -29,7 +28,8 @@ log = logging.getLogger("perdure")
 class JournalFollower:
     """One per process."""
 
-    def __init__(self, kernel: Kernel, store: EngineStore, rows: DispatchRows) -> None:
+    def __init__(self, kernel: Kernel, store: EngineStore, rows: DispatchRows, engine: str) -> None:
+        self._engine = engine
         self._kernel = kernel
         self._store = store
         self._rows = rows
@@ -99,10 +99,5 @@ class JournalFollower:
     async def _put(
         self, id: Id, origin: Origin, entries: Sequence[Any], made: Made, brought: Attachments | None
     ) -> Any:
-        source = SourcePosition(CARRIER, 0, made.sequence)
+        source = SourcePosition(self._engine, 0, made.sequence)
         return await self._kernel.append(INSTANCE, id, origin, entries, source, made.at, brought)
-
-
-def carried_index() -> IndexRow:
-    """The row by which instances of this carrier are found."""
-    return IndexRow(INDEX, "carrier", CARRIER)

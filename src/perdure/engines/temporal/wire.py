@@ -87,6 +87,8 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     grace_seconds: float = 5.0
     max_decisions: int = 800
     """Decisions after which a run is continued as a new one."""
+    engine: str = "temporal"
+    """The name of the engine that the workflow is a part of."""
     wire: int = WIRE_VERSION
 
 

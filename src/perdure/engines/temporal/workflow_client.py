@@ -69,8 +69,9 @@ def workflow_id(id: bytes, run: str = "") -> str:
 class WorkflowClient:
     """One per process; connected when first needed, and again after the server was away."""
 
-    def __init__(self, address: TemporalAddress) -> None:
+    def __init__(self, address: TemporalAddress, engine: str) -> None:
         self.address = address
+        self._engine = engine
         self._codec = HashedPayloads(read_keys(address.encryption, address.text) if address.encryption else None)
         self.queue = ""
         self.has_attributes = False
@@ -123,7 +124,7 @@ class WorkflowClient:
         begun = Begun(
             instance=id, tenant=tenant, semantics=InstanceMachine.semantics, has_attributes=self.has_attributes,
             is_encrypted=self.is_encrypted, grace_seconds=self.grace_seconds,
-            max_decisions=self.max_decisions,
+            max_decisions=self.max_decisions, engine=self._engine,
         )  # fmt: skip
         operation: Any = WithStartWorkflowOperation(
             WORKFLOW, encode(begun), id=workflow_id(id), task_queue=self.queue,

@@ -27,6 +27,7 @@ from perdure.kernel.kernel import Aggregate, Answer, Kernel, Prepared
 from perdure.kernel.ports import Attachments, IndexRow
 from perdure.payload import Cargo, digest, digest_text, parse
 from perdure.runbooks.executor.agent_policy import AgentPolicy, carried, propose
+from perdure.runbooks.executor.agent_questions import answer_at, ask_person
 from perdure.runbooks.executor.pinned_verbs import PinnedVerbs
 from perdure.runbooks.executor.plan_cache import PlanCache
 from perdure.runbooks.executor.plan_decisions import Decisions
@@ -61,6 +62,14 @@ Carry = Callable[[Verb, Origin], Awaitable[Pin]]
 """Which version of its process carries a durable verb now; a rejection when there is none."""
 
 
+CompleteErasure = Callable[[Id, Origin], Awaitable[bool]]
+"""Erase what an erased aggregate began, again; false while something of it is still ending."""
+
+
+async def _nothing_begun(id: Id, origin: Origin) -> bool:
+    return True
+
+
 class CallExecutor:
     """Calls verbs, executes leased jobs, and lets others wait for what becomes of a call."""
 
@@ -86,6 +95,7 @@ class CallExecutor:
         self.decisions = Decisions(catalogue, self.documents, self.texts)
         self.plans = PlanExecutor(self)
         self.agent_policy = AgentPolicy(catalogue, self.documents, self.decisions)
+        self.complete_erasure: CompleteErasure = _nothing_begun
         kernel.listen(self._on_commit, KIND)
         kernel.hear((e.AttemptStarted,), self._on_started)
 
@@ -185,11 +195,15 @@ class CallExecutor:
         step: int = 1,
     ) -> c.AttemptOutcome:  # fmt: skip
         if isinstance(made, Failed):
+            if made.is_hold:
+                return c.Hold(made.code, made.message, made.after_seconds)
             failure, trace = Failure(made.kind, made.code, made.message), traceback_payload(made)
             brought.payloads.extend(trace)
             return c.Fail(failure, verb.execution.retry, made.after_seconds, trace[0][0] if trace else b"")
         if made.doubt:
             return propose(verb, made, self.router.proposer(verb), brought)
+        if made.question is not None:
+            return ask_person(verb, made, args, self.router.proposer(verb), brought)
         brought.entities.extend(made.entities)
         if made.parks:
             return self.park(verb, args, id, carrier, step)
@@ -464,20 +478,22 @@ class CallExecutor:
         context: ResumptionContext | None = None
         if verb.execution.decision and current.links is not None:
             context = await retry_until_stored(lambda: self._context(id, origin, step), self._sources)
+        answer = await retry_until_stored(lambda: answer_at(self.store, id, current), self._sources)
         contested, is_planned = "", current.links is not None
         used: Used | None = None
         for _ in range(MAX_ENTITY_CONFLICTS):
             async with self._turns.at(contested) if contested else NO_TURN:
                 handed = self._handed(verb, args, origin, id, step, attempt, context)
+                handed._answer = answer
                 made = carried(await self._run(verb, handed, id, origin, used), used)
                 used = made.used
-                answer = await self._record(verb, made, args, id, origin, step, attempt, worker, is_planned)
-            if answer.conflict is None:
-                await self.claim_early(answer)
+                told = await self._record(verb, made, args, id, origin, step, attempt, worker, is_planned)
+            if told.conflict is None:
+                await self.claim_early(told)
                 return
-            contested = f"{origin.tenant}/{answer.conflict.key}"
-            if answer.conflict.what == "key":
-                text = self.taken(verb, answer.conflict.key, answer.conflict.holder).sentence()
+            contested = f"{origin.tenant}/{told.conflict.key}"
+            if told.conflict.what == "key":
+                text = self.taken(verb, told.conflict.key, told.conflict.holder).sentence()
                 taken = Failed("permanent_contract", "correlation.taken", text)
                 await self._record(verb, taken, args, id, origin, step, attempt, worker, is_planned)
                 return
@@ -498,7 +514,8 @@ class CallExecutor:
 
     async def claim_early(self, answer: Answer) -> None:
         """What a step waits for may have come before it began to wait."""
-        steps = [entry.step for entry in answer.entries if type(entry) is e.StepParked]
+        asking = [entry.step for entry in answer.entries if type(entry) is e.QuestionAsked]
+        steps = [entry.step for entry in answer.entries if type(entry) is e.StepParked and entry.step not in asking]
         if answer.aggregate is not None and steps:
             for claim in self._claims:
                 await claim(answer.aggregate, steps)

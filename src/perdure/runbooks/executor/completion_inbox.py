@@ -27,6 +27,7 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Preparation, Prepared
 from perdure.kernel.ports import APPLIED, DEAD, Attachments, Found, InboxRow, Unit
 from perdure.payload import canonical, digest
+from perdure.runbooks.executor.agent_questions import question_at
 from perdure.runbooks.executor.call_executor import KIND, CallExecutor, index_rows
 from perdure.runbooks.executor.completion_fan_out import FanOut, derived_id
 from perdure.runbooks.executor.plan_decisions import decision_in
@@ -41,6 +42,7 @@ from perdure.runbooks.machine.state import WAITING, Failure, Runbook, Step, has_
 from perdure.runbooks.ports import DeadLetter
 from perdure.sources import ID_LENGTH, Id, Sources, id_text, parse_id
 from perdure.verb_contract import FAILURE_CLASSES, FailureClass
+from perdure.work.agents.questions import Question, check_answer
 from perdure.work.dead_letter_limit import check_room
 
 CompletionStatus = Literal["completed", "failed", "expired"]
@@ -176,11 +178,11 @@ class Inbox:
         """Put it to the call; a decision is read against the plan as it is, and again when that changed meanwhile."""
         for _ in range(MAX_TRIES):
             aggregate = await self._kernel.recall(found.aggregate, origin, has_step(found.step))
-            planned = None
-            if aggregate.state.course is not None:
+            planned, question = None, await self._asked(aggregate, found.step)
+            if aggregate.state.course is not None and question is None:
                 planned = await self._planned(completion, found, aggregate)
             documents = await self.documents_shown(aggregate, found.step)
-            prepare = self._preparation(completion, origin, message_id, found, is_replay, planned, documents)
+            prepare = self._preparation(completion, origin, message_id, found, is_replay, planned, documents, question)
             try:
                 return await self._kernel.ask(KIND, found.aggregate, origin, prepare)
             except RejectedError:
@@ -188,6 +190,13 @@ class Inbox:
                 if change is None or not change.added or not await self._has_changed(found, origin, change.base):
                     raise
         raise RejectedError(Rejection("blocked", "complete", "key", completion.key, "its plan kept changing"))
+
+    async def _asked(self, aggregate: Aggregate, number: int) -> Question | None:
+        """What the agent of a step asks, when that is what is answered."""
+        state: Runbook = aggregate.state
+        if not 1 <= number <= len(state.steps):
+            return None
+        return await question_at(self._store, aggregate.id, state.steps[number - 1])
 
     async def documents_shown(self, aggregate: Aggregate, number: int) -> bytes:
         """The hash of the documents that the arguments of a waiting step, or what it proposes, refer to."""
@@ -282,6 +291,7 @@ class Inbox:
         is_replay: bool,
         planned: Planned | None,
         documents: bytes,
+        question: Question | None = None,
     ) -> Preparation:
         def prepare(aggregate: Aggregate) -> Prepared | Rejection:
             state: Runbook = aggregate.state
@@ -299,7 +309,14 @@ class Inbox:
                 )  # fmt: skip
             brought = Attachments()
             result, failure, is_expired = None, None, False
+            token = step.tokens[place.token - 1] if place.token <= len(step.tokens) else None
             match completion.status:
+                case "completed" if step.question and token is not None and token.status != WAITING:
+                    result = digest(canonical(completion.result))  # an answer that comes too late changes nothing
+                case "completed" if question is not None and step.is_asking:
+                    told = canonical(check_answer(question, completion.result))
+                    result = digest(told)
+                    brought.payloads.append((result, told))
                 case "completed":
                     value = planned.data if planned is not None and planned.is_decision else completion.result
                     cargo = self._conductor.router.outgoing(verb, {} if value is None else value)
@@ -312,7 +329,6 @@ class Inbox:
                     is_expired = True
                 case _:
                     assert_never(completion.status)
-            token = step.tokens[place.token - 1] if place.token <= len(step.tokens) else None
             given = _given(token.task if token is not None else None, completion)
             brought.payloads.extend(given)
             answer = "applied" if token is not None and token.status == WAITING else "duplicate"
@@ -337,6 +353,8 @@ class Inbox:
             )
             if token is not None and token.task is not None and not is_last(token.task, seen_by_asked(step, documents)):
                 return Prepared(command, Attachments(payloads=given, inbox=brought.inbox, settles=brought.settles))
+            if question is not None and self._conductor.router.can_run(verb):
+                command = msgspec.structs.replace(command, worker=self._conductor.number)
             if planned is None:
                 return Prepared(command, brought)
             if result is not None:

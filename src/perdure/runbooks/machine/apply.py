@@ -31,6 +31,7 @@ from perdure.runbooks.machine.state import (
     WAITING,
     Amendment,
     Frame,
+    Hold,
     Incident,
     Pin,
     Runbook,
@@ -82,7 +83,8 @@ def _step_ready(state: Runbook, entry: e.StepReady) -> Runbook:
 def _attempt_started(state: Runbook, entry: e.AttemptStarted) -> Runbook:
     step = state.steps[entry.step - 1]
     frame = Frame(entry.attempt, "started", entry.at, entry.worker, interruptions=entry.interruptions)
-    return _with_step(state, entry.step, replace(step, status="running", frame=frame, retry_at=0), "executing")
+    begun = replace(step, status="running", frame=frame, retry_at=0, hold=None)
+    return _with_step(state, entry.step, begun, "executing")
 
 
 def _attempt_failed(state: Runbook, entry: e.AttemptFailed) -> Runbook:
@@ -270,6 +272,28 @@ def _proposal_made(state: Runbook, entry: e.ProposalMade) -> Runbook:
     return _noted(state, entry.step, replace(state.steps[entry.step - 1], proposal=entry.proposal))
 
 
+def _question_asked(state: Runbook, entry: e.QuestionAsked) -> Runbook:
+    step = state.steps[entry.step - 1]
+    asking = replace(step, question=entry.question, answer=b"", uncounted=step.uncounted + 1)
+    return _noted(state, entry.step, asking)
+
+
+def _step_held(state: Runbook, entry: e.StepHeld) -> Runbook:
+    step = state.steps[entry.step - 1]
+    frame = step.frame
+    if frame is not None and frame.status == "started":
+        frame = replace(frame, status="failed", ended_at=entry.at, worker=0)
+    held = replace(
+        step, status="pending" if entry.retry_at else "parked", frame=frame, retry_at=entry.retry_at,
+        uncounted=step.uncounted + 1, hold=Hold(entry.code, entry.text, entry.at),
+    )  # fmt: skip
+    return _with_step(state, entry.step, held, "executing" if entry.retry_at else "parked")
+
+
+def _question_answered(state: Runbook, entry: e.QuestionAnswered) -> Runbook:
+    return _noted(state, entry.step, replace(state.steps[entry.step - 1], answer=entry.answer))
+
+
 def _override_proposed(state: Runbook, entry: e.OverrideProposed) -> Runbook:
     made = Override(
         entry.number,
@@ -323,6 +347,9 @@ _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.AgentUsed: _agent_used,
     e.ProposalMade: _proposal_made,
     e.ProposalAnswered: _unchanged,
+    e.QuestionAsked: _question_asked,
+    e.QuestionAnswered: _question_answered,
+    e.StepHeld: _step_held,
     e.OverrideProposed: _override_proposed,
     e.OverrideAgreed: _override_agreed,
     **PLAN_TABLE,

@@ -60,7 +60,24 @@ class Propose(msgspec.Struct, frozen=True):
     confidence: float | None = None
 
 
-AttemptOutcome = Done | Park | Fail | Propose
+class Ask(msgspec.Struct, frozen=True):
+    """An agent asks a person something, and goes on with the answer."""
+
+    name: str
+    question: bytes
+    by: str
+    task: TaskContract
+
+
+class Hold(msgspec.Struct, frozen=True):
+    """Nothing could be tried: the step waits so long, or until somebody lets it go on, and no attempt counts."""
+
+    code: str
+    text: str
+    after_seconds: float | None = None
+
+
+AttemptOutcome = Done | Park | Fail | Propose | Ask | Hold
 
 
 class Chosen(msgspec.Struct, frozen=True):

@@ -7,11 +7,12 @@ from typing import Any
 
 from perdure.agent_usage import OVER_BUDGET, excess
 from perdure.errors import Rejection
+from perdure.human_tasks import unseen_question
 from perdure.journal import Decision, Origin
 from perdure.overrides import Act, hash_of
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine import journal_entries as e
-from perdure.runbooks.machine.attempt_outcomes import agent_used, attempt_number, outcome_entries
+from perdure.runbooks.machine.attempt_outcomes import MAX_TOKENS, agent_used, attempt_number, outcome_entries
 from perdure.runbooks.machine.decide_plan import STEERING, cancel, changed_meanwhile, follow, steer
 from perdure.runbooks.machine.human_tasks import LADDER, act, answered, chased, is_half
 from perdure.runbooks.machine.outcome_propagation import Begin
@@ -21,9 +22,10 @@ from perdure.verb_contract import RetryPolicy
 
 MAX_INTERRUPTIONS = 5
 """How often one attempt may be cut off by a dying process before a person must look."""
-MAX_TOKENS = 32
 MAX_AMENDMENTS = 100
 ESCALATION_STUCK = "escalation.stuck"
+HANDED_ON = ("ask", "decide")
+"""What a plan says of a failure that somebody is told of, whatever kind it is."""
 
 Answer = Decision | Rejection
 
@@ -137,10 +139,11 @@ def _record(state: Runbook, command: c.RecordAttempt, now: int, chance: float) -
             (e.AttemptDiscarded(command.step, command.attempt, now, command.worker, why), *_used(step, command, now)),
             "discarded", keeps=False,
         )  # fmt: skip
-    tried = step.links.tried if step.links is not None else 0
+    links = step.links
+    tried = (links.tried if links is not None else 0) + step.uncounted
     made = outcome_entries(
         command.step, command.attempt, _within_budget(state, command), now, chance, tried, len(step.tokens),
-        askers=state.askers,
+        askers=state.askers, is_handed_on=links is not None and links.on_failure in HANDED_ON,
     )  # fmt: skip
     return Decision((*_used(step, command, now), *made))
 
@@ -179,6 +182,8 @@ def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> A
         )  # fmt: skip
     by: tuple[e.Entry, ...] = ()
     if token.task is not None:
+        if step.is_asking and command.token > 1 and not command.seen and command.failure is None:
+            return unseen_question(f"?:{command.step}")
         answer = answered(command.step, command.token, step, token.task, command, now)
         if isinstance(answer, Rejection):
             return answer
@@ -191,7 +196,18 @@ def _complete(state: Runbook, command: c.Complete, now: int, chance: float) -> A
     if command.failure is not None:
         return Decision((*by, received, e.StepFailed(command.step, now, command.failure)))
     assert command.result is not None
+    if step.is_asking and token.task is not None:
+        return Decision((*by, received, *_resumed(step, command, now)))
     return Decision((*by, received, e.StepCompleted(command.step, now, command.result)))
+
+
+def _resumed(step: Step, command: c.Complete, now: int) -> tuple[e.Entry, ...]:
+    """The agent of the step goes on with what a person answered."""
+    assert command.result is not None
+    answered = e.QuestionAnswered(command.step, now, command.who.name, command.result)
+    if step.links is not None:
+        return answered, e.StepReady(command.step, now)  # its locks are taken again when it is launched
+    return answered, _again(step, command.step, now, command.worker)
 
 
 def _is_what_came(state: Runbook, step: Step, command: c.Complete) -> bool:
@@ -200,7 +216,7 @@ def _is_what_came(state: Runbook, step: Step, command: c.Complete) -> bool:
         return command.failure == step.error
     if any(each.target == "result" and each.approved_by for each in state.amendments):
         return True
-    return command.result is not None and command.result == step.result
+    return command.result is not None and command.result in (step.result, step.answer)
 
 
 def _proposal_answered(step: Step, command: c.Complete, now: int) -> tuple[e.Entry, ...]:

@@ -105,7 +105,7 @@ def is_half(entries: tuple[e.Entry, ...]) -> bool:
 
 def seen_by_asked(step: Step, documents: bytes = b"") -> str:
     """What somebody sees who is asked by a step: its arguments with their documents, and what an agent proposes."""
-    return human_tasks.seen_of(step.input, step.proposal, documents=documents)
+    return human_tasks.seen_of(step.input, step.proposal or step.question, documents=documents)
 
 
 def chased(step: Step, number: int, due: int, now: int) -> tuple[e.Entry, ...]:

@@ -11,7 +11,7 @@ from perdure.human_tasks import Rung, RungAct
 from perdure.moments import iso
 from perdure.runbooks.machine.state import Compact, Failure, Flags, OnFailure, VerbPin
 
-ENTRY_VERSION = 6
+ENTRY_VERSION = 7
 TIMES = frozenset({"at", "due", "due_at", "expires_at", "retry_at"})
 
 
@@ -477,6 +477,36 @@ class ProposalAnswered(Compact, frozen=True, tag=62):
     accepts: bool
 
 
+class QuestionAsked(Compact, frozen=True, tag=63):
+    """An agent asks a person something before it goes on; its attempt counts for no retry policy."""
+
+    step: int
+    attempt: int
+    at: int
+    by: str
+    question: bytes
+
+
+class QuestionAnswered(Compact, frozen=True, tag=64):
+    """A person answered, and the agent goes on; `answer` is a payload that can be erased."""
+
+    step: int
+    at: int
+    by: str
+    answer: bytes
+
+
+class StepHeld(Compact, frozen=True, tag=65):
+    """Nothing could be tried: the step waits until then, or until somebody lets it go on: no attempt is counted."""
+
+    step: int
+    attempt: int
+    at: int
+    code: str
+    text: str
+    retry_at: int = 0
+
+
 class OverrideProposed(Compact, frozen=True, tag=70):
     """Somebody asks for an act that goes around tasks. `covered` are those of them that they could have answered."""
 
@@ -551,7 +581,7 @@ class CorrelationFailed(Compact, frozen=True, tag=73):
 
 Entry = (
     CorrelationFailed | OverrideProposed | OverrideAgreed | GateReopened | TaskAnswered | TaskReopened |
-    AgentUsed | ProposalMade | ProposalAnswered |
+    AgentUsed | ProposalMade | ProposalAnswered | QuestionAsked | QuestionAnswered | StepHeld |
     TaskOpened | TaskActed | TaskChased |
     CallStarted | AttemptStarted | AttemptFailed | AttemptDiscarded | StepCompleted | StepFailed | StepParked
     | CompletionReceived | CompletionIgnored | TimedOut | Escalated | IncidentRaised | IncidentResolved

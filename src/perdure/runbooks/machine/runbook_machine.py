@@ -74,6 +74,7 @@ STATE_UPCASTERS: tuple[Upcaster, ...] = (
     grown(3),  # everybody who asked, and the groups of a gate that have agreed
     grown(4),  # failures that let the rest of a runbook go on, and those that somebody is asked about
     grown(5),  # answers of each of several groups
+    grown(6),  # questions of agents
 )
 ENTRY_UPCASTERS: tuple[Upcaster, ...] = (
     grown(1),  # one more entry; those of before are as they were
@@ -81,6 +82,7 @@ ENTRY_UPCASTERS: tuple[Upcaster, ...] = (
     grown(3),  # everybody who asked
     grown(4),  # what an attempt ran under and its traceback, one more entry, another word for what follows a failure
     grown(5),  # answers of each of several groups
+    grown(6),  # questions of agents
 )
 
 _STATE = msgspec.msgpack.Decoder(Runbook)
@@ -132,6 +134,7 @@ class RunbookMachine:
         hashes = {step.input for step in state.steps if step.input}
         hashes.update(step.result for step in state.steps if step.result is not None)
         hashes.update(step.proposal for step in state.steps if step.proposal)
+        hashes.update(each for step in state.steps for each in (step.question, step.answer) if each)
         hashes.update(given.answer for step in state.steps for given in given_at(step) if given.answer)
         if state.course is not None:
             hashes.update(fragment.document for fragment in state.course.fragments)

@@ -15,7 +15,7 @@ from perdure.journal.state_parts import INLINE
 from perdure.overrides import Override
 from perdure.verb_contract import FailureClass
 
-STATE_VERSION = 6
+STATE_VERSION = 7
 
 StepState = Literal["pending", "ready", "running", "parked", "completed", "failed", "skipped", "cancelled"]
 RunbookState = Literal["draft", "ready", "executing", "parked", "completed", "failed", "escalated", "cancelled"]
@@ -97,6 +97,14 @@ class Frame(Compact, frozen=True):
     ended_at: int = 0
     failure: Failure | None = None
     interruptions: int = 0
+
+
+class Hold(Compact, frozen=True):
+    """Why work that could run does not: a stable code, and words."""
+
+    code: str
+    text: str
+    at: int
 
 
 class Token(Compact, frozen=True):
@@ -226,6 +234,20 @@ class Step(Compact, frozen=True):
     """What its agent has used, in all attempts."""
     proposal: bytes = b""
     """What its agent would have said, had it been sure or entitled: by its hash."""
+    question: bytes = b""
+    """What its agent asked a person last, by its hash."""
+    answer: bytes = b""
+    """What was answered to that, by its hash; empty while nobody has."""
+    uncounted: int = 0
+    """Attempts that are none for the retry policy: they ended in a question, or were held."""
+    hold: Hold | None = None
+    """Why it was held last."""
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether a person is asked something that its agent goes on with."""
+        is_waiting = any(token.status == WAITING for token in self.tokens)
+        return bool(self.question) and not self.answer and self.status == "parked" and is_waiting
 
 
 class Fragment(Compact, frozen=True):

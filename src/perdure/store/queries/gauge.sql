@@ -38,7 +38,7 @@ SELECT count(*) FROM (SELECT DISTINCT aggregate FROM quarantine LIMIT :most) AS 
 
 -- name: gauge_dispatches
 -- Commands on their way to engines outside and records of theirs that are not in our journal, up to a bound, for gauges.
-SELECT count(*), min(received_at) FROM (
-  SELECT received_at FROM inbox WHERE status = 0 AND expires_at = 0
-  AND kind IN ('dispatch', 'camunda_dispatch', 'camunda_fact') LIMIT :most
-) AS found;
+SELECT begins, count(*), min(received_at) FROM (
+  SELECT substr(message_id, 1, instr(message_id, '/') - 1) AS begins, received_at FROM inbox
+  WHERE status = 0 AND expires_at = 0 AND kind IN ('dispatch', 'camunda_dispatch', 'camunda_fact') LIMIT :most
+) AS found GROUP BY begins ORDER BY begins;

@@ -26,7 +26,7 @@ def main() -> None:
 
 def run(words: list[str]) -> int:
     """Run one line and return its exit code."""
-    if words in ([], ["--help"]) and COMPLETING not in os.environ:
+    if words in ([], ["--help"], ["-h"]) and COMPLETING not in os.environ:
         from perdure.surfaces.cli.root_help import print_root_help
 
         print_root_help()

@@ -56,6 +56,7 @@ def _outlined() -> None:
 
 def _root() -> typer.Typer:
     app = group(HELP)
+    app.info.context_settings = {"help_option_names": ["--help", "-h"]}
     app.callback()(with_options(_any_command))
     app._add_completion = True
     return app
@@ -84,7 +85,7 @@ def _any_command(
     settings: Settings,
     version: Annotated[
         bool,
-        typer.Option("--version", help="Say which release this is.", callback=_tell_version, is_eager=True),
+        typer.Option("--version", "-V", help="Say which release this is.", callback=_tell_version, is_eager=True),
     ] = False,
 ) -> None:
     return None

@@ -106,6 +106,7 @@ COMMANDS: tuple[Command, ...] = (
         "Calls",
         {
             "call": "Call a verb: '(kyc.check-name :name \"Ana\")', or kyc.check-name name=Ana.",
+            "calls": "List calls, whatever became of them.",
             "status": "Show a call, or a runbook, as it is now.",
             "events": "Show what happened to a call, oldest first; with --follow, JSON comes as one object per line.",
             "parked": "List what waits, oldest first.",
@@ -185,6 +186,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     *_listed("commands.keys", "Running", {"keys": "Look after the keys that programs and people show to a server."}),
     *_listed("commands.audit", "Running", {"audit": "Prove that nothing was changed, and hand the proof on."}),
+    *_listed("commands.agents", "Running", {"agents": "Look after agents and their circuit breakers."}),
     *_listed(
         "commands.engines",
         "Running",

@@ -76,12 +76,17 @@ _OWN = (
     Exit(
         FAILED,
         "failed",
-        "the call failed, was cancelled or needs a person; `lint` or `fmt --check` found something, or `prove` refuted",
+        "the call failed, was cancelled or needs a person; `lint` or `fmt --check` found something, `prove` refuted, "
+        "or `deploy --check` found what must stay pinned",
     ),
     Exit(STORE, "store", "the store cannot be reached, is locked or full; asking again under the same key is safe"),
     Exit(INTEGRITY, "integrity", "stored bytes are not what was written: quarantine, or findings of `audit verify`"),
     Exit(INTERNAL, "internal", "Perdure itself is at fault; `PERDURE_DEBUG=1` shows where"),
-    Exit(NOT_YET, "not_yet", "the time given with `--timeout` ran out, the call goes on; or `prove` reached a bound"),
+    Exit(
+        NOT_YET,
+        "not_yet",
+        "the time given with `--timeout` ran out, the call goes on; or `prove` or `deploy --check` reached a bound",
+    ),
     Exit(LATE, "late", "it came too late: what it was for has ended, so it was noted and not applied"),
     Exit(INTERRUPTED, "interrupted", "stopped by Ctrl-C"),
 )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 STORE = "PERDURE_STORE"
 PRINCIPAL = "PERDURE_PRINCIPAL"
 GROUPS = "PERDURE_GROUPS"
+PYTHON = ".py"
 
 
 def load_project(settings: Settings) -> Config:
@@ -39,15 +40,22 @@ def load_project(settings: Settings) -> Config:
     if url := settings.store or os.environ.get(STORE):
         changes["store"] = absolute_store(url, here)
     if settings.definitions:
-        changes["definitions"] = tuple(here / each for each in settings.definitions)
+        named = [here / each for each in settings.definitions]
+        changes["definitions"] = tuple(each for each in named if each.suffix != PYTHON)
+        changes["functions"] = tuple(each for each in named if each.suffix == PYTHON)
     if settings.handlers:
         changes["handlers"] = settings.handlers
     return msgspec.structs.replace(config, **changes)
 
 
 def load_verbs(config: Config) -> Catalogue:
-    """The project's verbs, with those of its workflows, and of documents where it has some; no store is needed."""
+    """The project's verbs, with those of its functions, workflows and documents; no store is needed."""
     catalogue = load_plain_verbs(config)
+    if config.functions:
+        from perdure.app.project_functions import ProjectFunctions
+
+        on_import_path(config)
+        catalogue = ProjectFunctions.load(config.functions).extend(catalogue)
     if not config.workflows:
         return catalogue
     from perdure.app.workflows.project_workflows import ProjectWorkflows
@@ -57,7 +65,7 @@ def load_verbs(config: Config) -> Catalogue:
 
 
 def load_plain_verbs(config: Config) -> Catalogue:
-    """The same without workflows, whose code would be imported."""
+    """The same without functions and workflows, whose code would be imported."""
     catalogue = load_declared_verbs(config)
     if not catalogue.documents:
         return catalogue
@@ -115,6 +123,7 @@ def open_store(
     from perdure.app import Perdure
 
     config = config or load_project(settings)
+    require_project(settings, config)
     if must_exist:
         require_store(config.store)
     elif role == "reader" and is_missing(config.store):
@@ -150,6 +159,18 @@ async def make_store(url: str) -> None:
 def is_missing(url: str) -> bool:
     """Whether a store is a file that is not there."""
     return url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists()
+
+
+def require_project(settings: Settings, config: Config) -> None:
+    """In a folder with neither a project nor a store, an empty list would look as if all were done."""
+    from perdure.app.configuration.project import CONFIG_NAME
+    from perdure.errors import RejectedError, Rejection
+
+    is_named = settings.config or settings.store or settings.definitions or os.environ.get(STORE)
+    if not is_named and not (config.folder / CONFIG_NAME).exists() and is_missing(config.store):
+        fact = f"there is no {CONFIG_NAME} in it, and no store"
+        hint = "Is the folder right? 'perdure init' begins a project; --store names a store."
+        raise RejectedError(Rejection("not_found", "find", "project", str(config.folder), fact, hint))
 
 
 def require_store(url: str) -> None:

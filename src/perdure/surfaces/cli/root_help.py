@@ -13,10 +13,10 @@ from perdure.surfaces.cli.global_option_table import PANEL, SHARED_OPTIONS
 HELP = "Durable verbs: typed work that is never lost, whether it takes a millisecond or nine days."
 USAGE = "Usage: perdure [OPTIONS] COMMAND [ARGS]..."
 OWN_OPTIONS = (
-    ("--version", "Say which release this is."),
+    ("--version, -V", "Say which release this is."),
     ("--install-completion", "Install completion for the current shell."),
     ("--show-completion", "Show completion for the current shell, to copy it or customize the installation."),
-    ("--help", "Show this message and exit."),
+    ("--help, -h", "Show this message and exit."),
 )
 """The options of `perdure` itself, as typer names the last three."""
 USUAL_WIDTH = 80

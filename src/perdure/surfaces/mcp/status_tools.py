@@ -138,6 +138,8 @@ class WorkflowStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     ended_at: str = ""
     overrides: list[OverrideView] = []
     """Acts around tasks of people, done or waiting for somebody the task is for."""
+    engine: str = ""
+    """The engine that carries an instance; see list_engines."""
 
 
 class AskEvents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -236,6 +238,7 @@ async def _instance(desk: ToolSession, id: str) -> WorkflowStatus:
     return WorkflowStatus(
         view.id, "instance", view.state, short(view.progress), view.ended_at is not None, view.sequence, view.process,
         waits, stuck, result, failed(view.error), view.started_at or "", view.ended_at or "", view.overrides,
+        view.engine,
     )  # fmt: skip
 
 

@@ -6,7 +6,9 @@ from perdure.access.principal import Principal
 from perdure.access.roles import OPERATIONS, refusal
 from perdure.errors import InvariantBroken
 from perdure.surfaces.mcp import (
+    deployment_tools,
     document_tools,
+    engine_tools,
     lifecycle_tools,
     outcome_tools,
     pending_work_tools,
@@ -23,10 +25,12 @@ def every_tool() -> dict[str, Tool]:
         *verb_tools.TOOLS,
         *runbook_tools.TOOLS,
         *status_tools.TOOLS,
+        *engine_tools.TOOLS,
         *outcome_tools.TOOLS,
         *pending_work_tools.TOOLS,
         *lifecycle_tools.TOOLS,
         *document_tools.TOOLS,
+        *deployment_tools.TOOLS,
     )
     for tool in found:
         if tool.operation not in OPERATIONS:

@@ -70,6 +70,8 @@ FORMS: tuple[Form, ...] = (
          "disagree at a gate or in a decision"),
     Form("events", r"events|history|what\s+happened\??", "events", "what happened to the run, step by step"),
     Form("incidents", r"incidents", "incidents", "what is stuck"),
+    Form("impact", r"(?:(?:deploy(?:ment)?\s+)?impact)(?:\s+of\s+(?P<file>\S+))?", "impact [of FILE]",
+         "what a deployment means for running work; without a file, that of the latest versions"),
     Form("letters", r"(?:dead\s+)?letters", "dead letters", "what arrived and fitted nowhere"),
     Form("lifecycles", r"lifecycles(?:\s+(?:of\s+)?(?P<lifecycle>[\w-]+))?", "lifecycles [NAME]",
          "where clients stand, and what blocks them"),

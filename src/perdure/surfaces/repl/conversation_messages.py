@@ -176,6 +176,12 @@ class ListIncidents(msgspec.Struct, frozen=True):
     pass
 
 
+class ShowImpact(msgspec.Struct, frozen=True):
+    """Of a model file, or of the latest versions."""
+
+    file: str
+
+
 class ListLetters(msgspec.Struct, frozen=True):
     pass
 
@@ -231,7 +237,7 @@ class Leave(msgspec.Struct, frozen=True):
 
 Wish = (
     Save | Undo | Redo | Load | ListOpen | LookUp | Start | Follow | Look | Steer | ListTasks | ClaimTask | AnswerTask
-    | ListEvents | ListIncidents | ListLetters | Papers | Leave
+    | ListEvents | ListIncidents | ShowImpact | ListLetters | Papers | Leave
 )  # fmt: skip
 
 

@@ -38,6 +38,7 @@ from perdure.surfaces.repl.conversation_messages import (
     Saved,
     Saying,
     ShowDocument,
+    ShowImpact,
     ShowLifecycle,
     Start,
     Steer,
@@ -125,6 +126,8 @@ class EffectRunner:
                 yield Listed(await desk.events(id))
             case ListIncidents():
                 yield Listed(await desk.incidents())
+            case ShowImpact(file):
+                yield Listed(await desk.impact(file))
             case ListLetters():
                 yield Listed(await desk.letters())
             case (

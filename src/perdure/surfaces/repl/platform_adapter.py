@@ -15,6 +15,7 @@ from perdure.runbooks.drafts.draft import Draft, number_in
 from perdure.runbooks.plan import Plan
 from perdure.surfaces.repl.client_papers import ClientPapers
 from perdure.surfaces.repl.conversation_messages import OpenSeen, Rows, TaskSeen
+from perdure.surfaces.repl.impact_rows import impact_rows
 from perdure.typed_reading import convert
 
 if TYPE_CHECKING:
@@ -194,6 +195,10 @@ class PlatformAdapter:
         rows = tuple((each.concerns or each.id, each.name, each.text) for each in found)
         return Rows("Incidents", ("id", "what", "why"), rows, "Nothing needs a person.")
 
+    async def impact(self, file: str) -> Rows:
+        """Every state in which instances are parked, and every text of a verb that nobody would serve."""
+        return impact_rows(await self._perdure.deployments.check([file] if file else []))
+
     async def letters(self) -> Rows:
         found = (await self._perdure.listing.dead_letters(limit=MAX_LIMIT)).items
         rows = tuple((each.message_id, each.key, each.reason) for each in found)
@@ -231,8 +236,18 @@ def _task(view: TaskView, run: RunbookView | None = None) -> TaskSeen:
     return TaskSeen(
         view.key, title or view.name, view.state, who, view.groups or view.users,
         (view.due_at or view.due or "")[:16].replace("T", " "), view.form or {}, run.id if run is not None else "",
-        is_gate, known=view.known, seen=view.seen, link=view.link,
+        is_gate, known={**_asked(view), **view.known}, seen=view.seen, link=view.link,
     )  # fmt: skip
+
+
+def _asked(view: TaskView) -> dict[str, Any]:
+    """What an agent asks, to be told before the answer is."""
+    if view.question is None:
+        return {}
+    data = view.question.data
+    return {"question": view.question.text} | (
+        data if isinstance(data, dict) else {} if data is None else {"data": data}
+    )
 
 
 def _wait(step: StepView, verb: Verb | None) -> TaskSeen | None:

@@ -68,8 +68,8 @@ class CamundaWorld(EmbeddedWorld):
 
     async def _begin(self) -> None:
         await super()._begin()
-        engine: Any = self.engine
-        worker, tail = engine.worker, engine.tail
+        carrier = self._outside
+        worker, tail = carrier.worker, carrier.tail
         take, keep = worker.take, tail._keep
 
         async def taken(job: Any) -> None:
@@ -82,16 +82,21 @@ class CamundaWorld(EmbeddedWorld):
 
         worker.take, tail._keep = taken, heard
 
+    @property
+    def _outside(self) -> Any:
+        engine: Any = self.engine
+        return engine.outside["camunda"]
+
     async def _end_instances(self) -> None:
         """Nothing of this world is told to the next one, or takes its messages."""
         if self._sandbox is None:
             return
-        engine: Any = self.engine
-        await engine.worker.close()
+        carrier = self._outside
+        await carrier.worker.close()
         with suppress(PerdureError, OSError):  # a broker that does not answer in time is told of by the next world
             async with asyncio.timeout(TOLD_SECONDS):
                 for id in tuple(self._trail.started):
-                    if key := await engine.commands.keys.key_of(id):
+                    if key := await carrier.commands.keys.key_of(id):
                         with suppress(HTTPError):  # it has ended
                             await self._time.post(f"process-instances/{key}/cancellation", {})
                 mark = id_text(SystemSources().new_id())

@@ -4,6 +4,7 @@
 |---|---|
 | holds nothing | begins with the arguments |
 | holds a state that something follows | goes on there: tasks that have written are not run again |
+| waits for a person's answer | resumes with it; without one, asks the person again and runs nothing |
 | ended in this attempt, and its result was not recorded | gives that result, and asks no model |
 | ended in an attempt that failed | begins anew |
 """
@@ -15,18 +16,21 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from perdure.agent_usage import MAX_MODEL, Meter, ModelUse
+from perdure.errors import ContractError
 from perdure.verbs.agent_handlers import MarkedAgent
 from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.handlers import Call
 from perdure.work.agents.budgets import Left, OverBudgetError, check_next
 from perdure.work.agents.ports import GraphThread, GraphThreads
 from perdure.work.agents.prompts import data_of, prompt_of
+from perdure.work.agents.questions import Question, question_of
 
 if TYPE_CHECKING:
     from perdure.work.agents.checkpoint_saver import CheckpointSaver
 
 MESSAGES = "messages"
 RECURSION = "GraphRecursionError"
+INTERRUPT = "__interrupt__"
 DELTA = "DeltaChannel"
 """A channel whose value is made of what earlier states of the graph have written."""
 
@@ -43,14 +47,19 @@ async def invoke(
 ) -> Any:
     """Run the graph once. Its own limit of steps allows as many requests as the budget, each with what follows it."""
     state = await _final_state(marked, verb, call, meter, left, kept)
-    return state if marked.output is not None else _result(verb, state)
+    return state if marked.output is not None or isinstance(state, Question) else _result(verb, state)
 
 
 async def _final_state(marked: MarkedAgent, verb: Verb, call: Call, meter: Meter, left: Left, kept: Kept | None) -> Any:
     if kept is None or not _may_keep(marked.inner):
         # A graph with a checkpointer of its own is told attempts apart by their thread.
         thread = {"thread_id": f"{call.idempotency_key}/{call.attempt}"}
-        return await _run(marked.inner, _state(marked, verb, call), thread, meter, left)
+        ended = await _run(marked.inner, _state(marked, verb, call), thread, meter, left)
+        if _is_interrupted(ended):
+            fact = "The graph asks a person by interrupt(), and its states are not kept with its step"
+            raise ContractError(f"{fact}. Compile it without a checkpointer.")
+        return ended
+    _refuse_stops(marked.inner)
     saver = _saver(marked.inner, call, meter, kept)
     graph, config = marked.inner.copy({"checkpointer": saver}), saver.config
     is_same = await saver.begin(call.attempt)
@@ -62,7 +71,33 @@ async def _final_state(marked: MarkedAgent, verb: Verb, call: Call, meter: Meter
         reached = None
     is_new = reached is None or reached.created_at is None
     given = _state(marked, verb, call) if is_new else None
-    return await _run(graph, given, config["configurable"], meter, left, durability="sync")
+    if reached is not None and reached.interrupts:
+        given = _resumption(reached.interrupts, call, meter.agent)
+        if isinstance(given, Question):
+            return given
+    ended = await _run(graph, given, config["configurable"], meter, left, durability="sync")
+    if not _is_interrupted(ended):
+        return ended
+    return question_of((await graph.aget_state(config)).interrupts[0], meter.agent)
+
+
+def _is_interrupted(ended: Any) -> bool:
+    return isinstance(ended, Mapping) and INTERRUPT in ended
+
+
+def _resumption(interrupts: tuple[Any, ...], call: Call, agent: str) -> Any:
+    """The command that resumes the graph with what a person answered; what is still to be asked where nobody has."""
+    for each in interrupts:
+        if call._answer is not None and question_of(each, agent).key == call._answer.key:
+            return sys.modules["langgraph.types"].Command(resume={each.id: call._answer.value})
+    return question_of(interrupts[0], agent)
+
+
+def _refuse_stops(inner: Any) -> None:
+    """A stop that is compiled into a graph looks like a kill between two nodes: nobody could be asked once."""
+    if getattr(inner, "interrupt_before_nodes", None) or getattr(inner, "interrupt_after_nodes", None):
+        fact = "The graph was compiled with interrupt_before or interrupt_after, which ask nobody anything"
+        raise ContractError(f"{fact}. Call interrupt() in a node.")
 
 
 def _may_keep(inner: Any) -> bool:

@@ -18,6 +18,7 @@ from perdure.work.agents.answers import answer_of
 from perdure.work.agents.budgets import Left, all_priced, check_after, left
 from perdure.work.agents.graph_runner import Kept, invoke
 from perdure.work.agents.prompt_runner import run
+from perdure.work.agents.questions import Question
 
 DEFAULT = AgentContract()
 
@@ -50,8 +51,12 @@ def uses_of(verb: Verb, function: Any, meter: Meter) -> tuple[ModelUse, ...]:
     return all_priced(meter, prices_of(verb, function))
 
 
-async def ask(function: Any, verb: Verb, call: Call, meter: Meter, spent: Spent, kept: Kept | None = None) -> Answered:
+async def ask(
+    function: Any, verb: Verb, call: Call, meter: Meter, spent: Spent, kept: Kept | None = None
+) -> Answered | Question:
     """One attempt. What it used is in the meter, also when this raises."""
+    if (decided := call._answer) is not None and decided.is_result:
+        return Answered(Decide(decided.value), flags=decided.flags)
     contract = verb.execution.agent or DEFAULT
     marked = function if isinstance(function, MarkedAgent) else MarkedAgent(function)
     meter.agent = named(verb, function)
@@ -67,6 +72,8 @@ async def ask(function: Any, verb: Verb, call: Call, meter: Meter, spent: Spent,
             meter.add(ModelUse("", untold=1))  # whatever it waited for may have cost something
         raise Transient(f"The agent did not answer within {contract.timeout_seconds:g} seconds.") from None
     check_after(contract, spent, all_priced(meter, prices))
+    if isinstance(output, Question):
+        return output
     said = marked.output(output) if marked.output is not None else output
     flags = said.flags if isinstance(said, Result) else {}
     decision = answer_of(verb, said.data if isinstance(said, Result) else said)

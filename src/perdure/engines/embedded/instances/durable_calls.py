@@ -122,6 +122,9 @@ class DurableCalls:
         if begun is not None and begun.status == PENDING:
             return False  # it is settled first, and then nothing is begun any more
         instance = child_id(tenant, f"step:{route.place}")
+        call = await self._kernel.read(id, origin)
+        if call.state.erased_at and not await self._instances.conductor.complete_erasure(id, origin):
+            return False
         brought = Attachments(settles=(tenant, message_id))
         try:
             await self._changes.cancel(instance, origin, reason="the call it carried has ended", brought=brought)

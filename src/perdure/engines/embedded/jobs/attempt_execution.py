@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from perdure.agent_usage import Spent
-from perdure.bpmn.machine.commands import JobDone, JobFault, RaiseIncident, RecordJob
+from perdure.bpmn.machine.commands import JobAsks, JobDone, JobFault, JobHolds, RaiseIncident, RecordJob
 from perdure.bpmn.machine.result_paths import iteration_of, place_of
 from perdure.bpmn.machine.state import ROOT, Failure, Flags, Instance, Job, Node, Place
 from perdure.engines.embedded.instances.instances import Instances
@@ -43,15 +43,18 @@ from perdure.errors import (
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Prepared
 from perdure.kernel.ports import Attachments
-from perdure.payload import Held
+from perdure.payload import Held, parse
 from perdure.processes.contract_state import ContractState
 from perdure.processes.payload_merge import Change, nested, seen_from
 from perdure.processes.wait_schemas import declared
 from perdure.runbooks.executor.call_executor import MAX_ENTITY_CONFLICTS
 from perdure.sources import id_text, iso, parse_id
+from perdure.typed_reading import read_json
 from perdure.verbs import Verb
-from perdure.verbs.handlers import Call, LateCall
+from perdure.verbs.handlers import Call, LateCall, PersonAnswer
+from perdure.verbs.task_section_reader import filled
 from perdure.work.agents.budgets import UNSURE
+from perdure.work.agents.questions import UNASKED, Question, answer_to, stored_question, task_of, unasked
 from perdure.work.background_tasks import BackgroundTasks, JobName
 from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify, traceback_payload
 from perdure.work.keyed_lock import KeyedLock
@@ -91,6 +94,8 @@ class Attempt(msgspec.Struct, eq=False):
     step_key: str = ""
     """The key its handler sees, where the model says which."""
     headers: dict[str, str] = {}
+    asked_with: dict[str, Any] = {}
+    """The arguments of its agent."""
 
     # --- executing -----------------------------------------------------------------------------------------------
 
@@ -141,8 +146,13 @@ class Attempt(msgspec.Struct, eq=False):
             raise
         except (SchemaViolationError, PayloadTooLargeError, PayloadIntegrityError) as error:
             return classify(verb, error)
-        spent = await self._spent() if work.is_agent else None
-        return await router.run(verb, self.handed(args), work.flags, work.is_loose, spent)
+        if not work.is_agent:
+            return await router.run(verb, self.handed(args), work.flags, work.is_loose)
+        spent, call = await self._spent(), self.handed(args)
+        call._answer = await self._answer()
+        made = await router.run(verb, call, work.flags, work.is_loose, spent)
+        self.asked_with = args
+        return made
 
     def _render_key(self, contract: ContractState, state: dict[str, Any]) -> Failed | None:
         """The key by which the outside counts the step once, from the data it sees; why there is none."""
@@ -176,6 +186,23 @@ class Attempt(msgspec.Struct, eq=False):
             await raise_missing(instances, aggregate.id, self.node, self.origin, definition)
 
         await retry_until_stored(raise_it, instances.sources)
+
+    async def _answer(self) -> PersonAnswer | None:
+        """What a person answered to the last question of the agent."""
+        job, instances, id = self.job, self.shop.instances, self.aggregate.id
+        if not job.answer:
+            return None
+
+        async def read() -> tuple[bytes | None, bytes | None]:
+            return await instances.store.payload(id, job.question), await instances.store.payload(id, job.answer)
+
+        asked, answered = await retry_until_stored(read, instances.sources)
+        if asked is None or answered is None:
+            return None
+        question, told = read_json(asked, Question), parse(answered)
+        if not question.is_proposal:
+            return PersonAnswer(question.key, answer_to(question, told))
+        return PersonAnswer(question.key, told, True, question.flags if told == question.proposal else {})
 
     async def _spent(self) -> Spent | None:
         """What the agents of the process have used so far."""
@@ -288,8 +315,12 @@ class Attempt(msgspec.Struct, eq=False):
         made, job, number, instances = self.made, self.job, self.node.number, self.shop.instances
         state: Instance = aggregate.state
         node = state.nodes.get(number)
-        outcome: JobDone | JobFault
-        if type(made) is not Produced or made.doubt:
+        outcome: JobDone | JobFault | JobAsks | JobHolds
+        if type(made) is Produced and (made.question is not None or made.doubt):
+            outcome, brought = self._asking(made)
+        elif type(made) is Failed and made.is_hold:
+            outcome, brought = JobHolds(made.code, made.message, made.after_seconds), Attachments()
+        elif type(made) is not Produced:
             kept = traceback_payload(made) if type(made) is Failed else []
             outcome, brought = JobFault(*_fault(made), kept[0][0] if kept else b""), Attachments(kept)
         elif node is None or node.job is None or node.job.attempt != job.attempt:
@@ -313,6 +344,28 @@ class Attempt(msgspec.Struct, eq=False):
             budget=self.work.agent_budget if used is not None else None,
         )  # fmt: skip
         return Prepared(command, brought)
+
+    def _asking(self, made: Produced) -> tuple[JobAsks | JobFault, Attachments]:
+        """What an agent asks a person, or proposes to one; a failure where nothing says whom."""
+        verb, router = self.work.verb, self.shop.router
+        assert verb is not None
+        by, task = router.proposer(verb), task_of(verb.execution.agent)
+        unsure = _fault(made)[0] if made.doubt else None
+        if task is None:
+            fault = unsure or Failure("permanent_contract", UNASKED, unasked(verb.name))
+            return JobFault(fault), Attachments()
+        task = filled(task, self.asked_with)
+        question = made.question
+        if question is None:
+            form = verb.definition.output_schema or {"type": "object"}
+            key, proposal = f"proposal/{self.job.attempt}", made.cargo.value
+            question = Question(key, by, "", form, proposal=proposal, flags=dict(made.flags), why=made.doubt)
+        kept = stored_question(question)
+        asks = JobAsks(
+            kept[0], by, task.assignee, ", ".join(task.groups), ", ".join(task.users), task.due, task.four_eyes,
+            task.ladder, task.agents is True, unsure,
+        )  # fmt: skip
+        return asks, Attachments([kept])
 
     def _with_mirrors(self, aggregate: Aggregate, head: bytes, flags: Flags) -> Flags:
         """The flags with those that follow the data, in the contract profile."""

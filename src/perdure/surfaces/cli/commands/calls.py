@@ -16,7 +16,7 @@ from perdure.surfaces.cli.argument_values import duration, expression, json_opti
 from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.exit_codes import FAILED, NOT_YET
 from perdure.surfaces.cli.global_options import Settings
-from perdure.surfaces.cli.project_context import load_project, load_verbs, open_store, principal_of
+from perdure.surfaces.cli.project_context import load_project, load_verbs, open_store, principal_of, require_project
 from perdure.surfaces.cli.remote_server import changed, find_verb, is_remote, open_server, server_of, server_verbs
 from perdure.surfaces.cli.shell_completion import verb_names
 from perdure.surfaces.cli.time_text import clock
@@ -69,13 +69,25 @@ async def call(
         view = await _at_rest(perdure, view)
         asked = await find_verb(perdure, verb, version)
         await show_call(settings, perdure, view)
-        if settings.json is False and view.waiting_for is not None and view.waiting_for.kind == "completion":
-            output.note(settings, f"Complete it with: perdure complete '{view.waiting_for.key}' --result '{{}}'")
+        if settings.json is False:
+            await _show_way_on(settings, perdure, view)
     if view.state in ("failed", "cancelled") or (view.waiting_for is not None and view.waiting_for.kind == "incident"):
         raise typer.Exit(FAILED)
     waits = wait or (asked is not None and asked.execution.wait == "block")
     if waits and not view.is_ended:
         raise typer.Exit(NOT_YET)
+
+
+async def _show_way_on(settings: Settings, perdure: Any, view: Any) -> None:
+    """How a call that waits is completed, or where in whose code one that failed did so."""
+    from perdure.errors import RejectedError
+
+    if view.waiting_for is not None and view.waiting_for.kind == "completion":
+        output.note(settings, f"Complete it with: perdure complete '{view.waiting_for.key}' --result '{{}}'")
+    elif view.state == "failed" or view.waiting_for is not None:
+        with contextlib.suppress(RejectedError):  # it left none, or operators alone may see it
+            found = await perdure.traceback(view.id)
+            output.note(settings, found.traceback.rstrip())
 
 
 async def _at_rest(perdure: Any, view: Any) -> Any:
@@ -105,6 +117,7 @@ async def _asking(
             yield client, verb, arguments
         return
     config = load_project(settings)
+    require_project(settings, config)
     catalogue = load_verbs(config)
     verb, arguments = _asked(text, args, catalogue, is_read)
     async with open_store(settings, "caller", config, catalogue) as perdure:
@@ -236,11 +249,27 @@ async def _parked(settings: Settings, after: int, limit: int) -> list[dict[str, 
         from perdure.app.lists.parked_calls import CarriedCallError, parked_calls
         from perdure.journal import Origin
 
-        origin = Origin(settings.tenant, principal_of(settings))
+        config, origin = load_project(settings), Origin(settings.tenant, principal_of(settings))
+        require_project(settings, config)
         with contextlib.suppress(CarriedCallError):
-            return await parked_calls(load_project(settings).store, origin, clock(), after=after, limit=limit)
+            return await parked_calls(config.store, origin, clock(), after=after, limit=limit)
     async with open_store(settings, "reader") as perdure:
         return await perdure.parked(after=after, limit=limit)
+
+
+async def list_calls(
+    settings: Settings,
+    verb: Annotated[str, typer.Option("--verb", metavar="VERB", help="Only of this verb.")] = "",
+    state: Annotated[str, typer.Option("--state", metavar="STATE", help="Only in this state, e.g. failed.")] = "",
+    after: Annotated[
+        str, typer.Option("--after", metavar="CURSOR", help="The next page: what the last one ends with.")
+    ] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.")] = 100,
+) -> None:
+    """List calls, newest first."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        found = await perdure.listing.calls(verb=verb, state=state, limit=limit, after=after or None)
+        output.show(settings, found, lambda: output.tables("call_tables").call_list_picture(found))
 
 
 async def find(
@@ -300,6 +329,7 @@ async def show_call(settings: Settings, perdure: Any, view: Any) -> None:
 
 COMMANDS = {
     "call": call,
+    "calls": {"list": list_calls},
     "status": status,
     "events": events,
     "parked": parked,

@@ -128,14 +128,18 @@ async def modify(
     ] = None,
     flag: FlagWords = None,
     reason: Reason = "",
+    confirm: Confirm = "",
+    phrase: Phrase = "",
 ) -> None:
     """Move tokens and set flags by hand, all in one commit; the numbers of tokens are in `instances show`."""
     if not (cancel or start or flag):
         raise usage("modify", "instance", id, "nothing says how", "Give --cancel, --start or --flag.")
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        await perdure.instances.modify(
-            id, cancel=cancel or (), start=start or (), flags=flag_values(flag or ()), reason=reason
-        )
+        act = partial(
+            perdure.instances.modify, id, cancel=cancel or (), start=start or (), flags=flag_values(flag or ()),
+            reason=reason,
+        )  # fmt: skip
+        await agreed(settings, perdure, act, confirm, phrase)
         await _show_at_rest(settings, perdure, id)
 
 

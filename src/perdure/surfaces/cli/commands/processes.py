@@ -10,6 +10,7 @@ import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.commands.calls import Confirm, Phrase, agreed
+from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import load_project, make_store, open_store
 from perdure.surfaces.cli.remote_server import is_remote, server_of
@@ -28,8 +29,8 @@ Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it s
 async def deploy(
     settings: Settings,
     models: Annotated[
-        list[Path], typer.Argument(metavar="MODEL…", help="BPMN files, or folders of them.", show_default=False)
-    ],
+        list[Path] | None, typer.Argument(metavar="MODEL…", help="BPMN files, or folders of them.", show_default=False)
+    ] = None,
     process: Annotated[str, typer.Option("--process", metavar="ID", help="Only this process of the file.")] = "",
     profile: Annotated[Literal["hollow", "contract", "open"], typer.Option("--profile", help="How strict.")] = "hollow",
     policies: Annotated[
@@ -37,8 +38,24 @@ async def deploy(
     ] = None,
     confirm: Confirm = "",
     phrase: Phrase = "",
+    check: Annotated[
+        bool, typer.Option("--check", help="Deploy nothing; say what it would mean for everything that runs.")
+    ] = False,
+    mapping: Annotated[
+        list[str] | None, typer.Option("--map", metavar="OLD=NEW", help="With --check: an element by its new id.")
+    ] = None,
+    states: Annotated[
+        int, typer.Option("--states", min=1, help="With --check: give up after so many states.")
+    ] = 50_000,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.1, max=50, help="Or so much processor time for a process.")
+    ] = 20,
 ) -> None:
     """Check models by lint and proof and deploy them, all or none; the same content again is the same version.
+
+    With --check nothing is deployed: it tells for every state in which instances are parked whether they go on, migrate
+    with which mapping, or must stay pinned; without a model, under the latest versions. Exits 1 if something must stay
+    pinned, 11 if a bound was reached before all was decided.
 
     A server takes one file at a time, all of it or nothing, and those that others call first. Files that call each
     other in a ring cannot be sent to it one by one: put their processes into one file.
@@ -50,10 +67,20 @@ async def deploy(
         policies_beside,
         policies_of,
         policies_text,
+        read_model_text,
         unreadable,
     )
-    from perdure.client.model_upload import read_model_text
 
+    if check:
+        from perdure.surfaces.cli.deployment_check import check_deployment
+
+        await check_deployment(
+            settings, models or [], process=process, profile=profile, policies=policies, mapping=mapping,
+            states=states, seconds=seconds,
+        )  # fmt: skip
+        return
+    if not models:
+        raise usage("deploy", "models", "", "no model is named", "Name BPMN files or folders; --check needs none.")
     files = model_files(models)
     if not files:
         raise unreadable(models[0], "there is no model in it")

@@ -12,6 +12,7 @@ import typer
 
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.commands.worker import log_as_told, log_to_stderr, settle_memory, shown_url, tell
+from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.project_context import load_project, load_verbs, open_store
 from perdure.surfaces.cli.remote_server import only_on_store
@@ -46,6 +47,13 @@ async def _serve(settings: Settings, host: str | None, port: int | None, is_call
     from perdure.surfaces.http.server import run_server
 
     only_on_store(settings, "serve")
+    if settings.principal or settings.groups:
+        option = "--as" if settings.principal else "--group"
+        fact = f"{option} names one person, and whoever asks a server says who they are"
+        hint = (
+            "'perdure keys create' makes keys for people and groups; without any, a browser here is the local person."
+        )
+        raise usage("run", "command", "serve", fact, hint)
     log_to_stderr()
     config = load_project(settings)
     log_as_told(config)

@@ -133,6 +133,8 @@ async def _ask(perdure: Any, task: str, seen: str) -> tuple[dict[str, Any] | Non
     if not view.form:
         return None, seen
     typer.echo(view.name, err=True)
+    if view.body:
+        typer.echo(view.body, err=True)
     for name, value in view.known.items():
         typer.echo(f"{name}: {value if isinstance(value, str) else output.encode(value)}", err=True)
     asked = ask_form(view.form, lambda question: typer.prompt(question, default="", show_default=False, err=True), _say)

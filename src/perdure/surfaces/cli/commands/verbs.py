@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -82,7 +83,32 @@ def _problems(config: Config) -> tuple[list[Problem], int]:
         catalogue = load_declared_verbs(config)
     except DefinitionError as error:
         return error.problems, 0
-    return [*_handler_problems(config, catalogue), *catalogue.lint()], len(catalogue)
+    return [*_handler_problems(config, catalogue), *_process_problems(config, catalogue), *catalogue.lint()], len(
+        catalogue
+    )
+
+
+def _process_problems(config: Config, catalogue: Catalogue) -> Iterator[Problem]:
+    """Processes that verbs name and no model of the project holds; a project without models deploys them elsewhere."""
+    from perdure.app.processes.project_models import default_places, load_model, model_files
+    from perdure.errors import DefinitionError, ModelError, Problem
+    from perdure.verbs.near_names import did_you_mean
+
+    places = config.models if config.models is not None else default_places(config.definitions)
+    try:
+        known = {process.id for file in model_files(places) for process in load_model(file).definitions.executable()}
+    except (DefinitionError, ModelError) as error:
+        yield from error.problems
+        return
+    for verb in catalogue.every_version() if known else ():
+        definition, process = verb.definition, verb.execution.process
+        if process is not None and process not in known:
+            yield Problem(
+                "lint.unknown_process", definition.file, definition.line, 1, f"{verb.name} execution.process",
+                f"no model of the project holds a process '{process}'",
+                did_you_mean(process, known) or "Write its model, or deploy it from elsewhere before it is called.",
+                "warning",
+            )  # fmt: skip
 
 
 def _handler_problems(config: Config, catalogue: Catalogue) -> list[Problem]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from perdure.surfaces.cli import output
+from perdure.surfaces.cli.commands.calls import Confirm, Phrase, agreed
 from perdure.surfaces.cli.error_output import usage
 from perdure.surfaces.cli.global_options import Settings
 from perdure.surfaces.cli.output import encode
@@ -104,6 +106,8 @@ async def set_variable(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The variable.", show_default=False)],
     value: Annotated[str, typer.Argument(metavar="JSON", help="Its value; what is no JSON is text.")],
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stays in the journal.")] = "",
+    confirm: Confirm = "",
+    phrase: Phrase = "",
 ) -> None:
     """Set a variable of a running instance; conditions follow it."""
     import msgspec
@@ -113,7 +117,8 @@ async def set_variable(
     except msgspec.DecodeError:
         given = value
     async with open_store(settings, "caller", must_exist=True) as perdure:
-        found = await perdure.workflows.set_variable(instance, name, given, reason)
+        act = partial(perdure.workflows.set_variable, instance, name, given, reason)
+        found = await agreed(settings, perdure, act, confirm, phrase)
     output.show(settings, found, lambda: f"✓ {name} = {encode(found.value)}, version {found.version}")
 
 

@@ -15,6 +15,8 @@ from rich.text import Text
 
 from perdure.app import CallView, WaitingFor
 from perdure.app.calls.views import CarrierView
+from perdure.app.lists.cursors import Page
+from perdure.app.lists.list_rows import RunbookRow
 from perdure.app.override_views import override_text
 from perdure.app.runbooks.usage_views import usage_text
 from perdure.surfaces.cli.output import encode
@@ -170,6 +172,19 @@ def calls_picture(title: str, views: Sequence[CallView], empty: str) -> Renderab
         ],
         empty,
     )  # fmt: skip
+
+
+def call_list_picture(page: Page[RunbookRow]) -> RenderableType:
+    """A page of calls, one line each, and how the next page is asked for."""
+    rows = [
+        (
+            state_text(each.state), Text(each.verb), Text(each.id), Text(each.title or ", ".join(each.waiting)),
+            Text(relative(each.started_at) if each.started_at else ""),
+        )
+        for each in page.items
+    ]  # fmt: skip
+    listed = table("Calls", ("state", "verb", "id", "about", "asked"), rows, "No calls.", ("asked",))
+    return Group(listed, Text(f"more: --after {page.next}", style="dim")) if page.next else listed
 
 
 def lines(*parts: str | tuple[str, str]) -> Text:

@@ -20,10 +20,20 @@ def engines_picture(engines: Sequence[EngineView]) -> RenderableType:
         table.add_column(title, justify="right")
     for each in engines:
         reached = Text(each.version or "reachable") if each.reachable else Text("away", style="red")
-        place = Text(each.url or "this store")
+        place = Text(each.url or ("this store" if each.reachable else ""))
+        if chosen := _chosen(each):
+            place.append(f"\n{chosen}", style="dim")
         if each.reason:
             place.append(f"\n{each.reason}", style="dim")
         table.add_row(
             each.name, place, reached, str(each.open_dispatches), f"{each.lag_seconds:.0f} s", str(each.waiting_steps)
         )  # fmt: skip
     return table
+
+
+def _chosen(engine: EngineView) -> str:
+    """What settings give to an engine."""
+    parts = ["everything else" if engine.is_default else ""]
+    parts += [f"process {each}" for each in engine.processes] + [f"tenant {each}" for each in engine.tenants]
+    given = ", ".join(each for each in parts if each)
+    return f"begins {given}" if given else ""

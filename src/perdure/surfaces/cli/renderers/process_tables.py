@@ -15,6 +15,7 @@ from perdure.app.override_views import override_text
 from perdure.app.runbooks.usage_views import usage_text
 from perdure.app.tasks.views import RungView, TaskView
 from perdure.engine import Deployment, MigrationPlan, MovePlan, ProcessVersion
+from perdure.engine.engine_url import EMBEDDED
 from perdure.errors import Problem
 from perdure.surfaces.cli.output import counted
 from perdure.surfaces.cli.renderers.call_tables import json_text, table
@@ -60,6 +61,8 @@ def instance_picture(view: InstanceView) -> RenderableType:
 def _facts(view: InstanceView) -> Iterable[tuple[str, RenderableType]]:
     yield "id", Text(view.id, style="bold")
     yield "progress", Text(view.progress)
+    if view.engine not in ("", EMBEDDED):
+        yield "engine", Text.assemble(view.engine, (f"  {view.engine_link}", "dim") if view.engine_link else "")
     if view.parent.startswith("node:"):
         yield "called by", Text(view.parent.split(":")[1], style="bold")
     for token in view.tokens:
@@ -142,7 +145,8 @@ def process_picture(view: Any) -> RenderableType:
     """What a process is made of."""
     parts: list[RenderableType] = [_panel(
         Text.assemble((view.process, "bold"), f" v{view.version} ({view.status})"),
-        _grid([("hash", Text(view.hash)), ("profile", Text(view.profile)), ("verb", Text(view.verb or "–"))]), "cyan",
+        _grid([("hash", Text(view.hash)), ("profile", Text(view.profile)), ("verb", Text(view.verb or "–")),
+               ("begins on", Text(view.engine or EMBEDDED))]), "cyan",
     )]  # fmt: skip
     rows = [(Text(each["id"]), Text(each["kind"]), Text(each["name"]), Text(each["type"])) for each in view.elements]
     columns = ("element", "kind", "name", "verb")
@@ -236,6 +240,11 @@ def task_picture(view: TaskView) -> RenderableType:
     rows.extend(("✓ then" if each.is_done else "then", Text(_rung(each))) for each in view.ladder)
     if view.link:
         rows.append(("task list", Text(view.link, style="underline")))
+    if view.question is not None:
+        rows.append(("asked by", Text(view.question.agent)))
+        rows.extend([("question", json_text(view.question.data))] if view.question.data is not None else [])
+    if view.body:
+        rows.append(("", Text(view.body)))
     if view.proposal is not None:
         proposal = view.proposal
         rows.append(("proposal", json_text(proposal.data)))

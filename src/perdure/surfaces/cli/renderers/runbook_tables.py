@@ -14,6 +14,7 @@ from rich.text import Text
 from perdure.app.override_views import override_text
 from perdure.app.runbooks.usage_views import usage_text
 from perdure.app.runbooks.views import PlanDiff, PlanView, RunbookView, StepView, wait_text
+from perdure.engine.engine_url import EMBEDDED
 from perdure.surfaces.cli import output
 from perdure.surfaces.cli.renderers.call_tables import COLOURS, SIGNS, carried_text, state_text, table
 from perdure.surfaces.cli.time_text import relative
@@ -106,6 +107,8 @@ def plan_picture(view: PlanView) -> RenderableType:
             line.append(f"  {step.name}", style="dim")
             if step.parks:
                 line.append(f"  {step.parks}", style="cyan")
+            if step.engine not in ("", EMBEDDED):
+                line.append(f"  on {step.engine}", style="cyan")
             lines.append(line)
     if view.locks:
         lines.append(Text(f"changes: {', '.join(view.locks)}"))
