@@ -171,6 +171,14 @@ async def test_two_names_for_one_place_are_refused(tmp_path: Path) -> None:
             pass
 
 
+async def test_a_tenant_is_not_given_to_the_cluster_of_another(tmp_path: Path) -> None:
+    url = f"camunda://127.0.0.1:{free_ports(1)[0]}?tenant=bank-a"
+    settings = EngineSettings(engines={"a": EngineEntry(url)}, tenants={"bank-b": TenantEngines("a")})
+    with pytest.raises(EngineSettingError, match="it carries tenant 'bank-a' only; 'bank-b' needs a cluster"):
+        async with Perdure.open(f"sqlite:///{tmp_path}/p.db", engine=settings):
+            pass
+
+
 # --- perdure.yaml ------------------------------------------------------------------------------------------------
 
 

@@ -168,3 +168,14 @@ async def test_a_crash_at_any_append_loses_and_doubles_nothing(store_url: str, s
             assert answer.answer == ("known" if side == "after" else "appended")
     async with opened(store_url) as world:
         await assert_sound(world, decided)
+
+
+async def test_first_entries_are_refused_where_the_aggregate_has_begun_here(store_url: str, decided: Decided) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(MODEL)
+        begun = await world.start("p", data={"x": 1})
+        at, entries = decided.records[0]
+        kernel, source = world.sandbox.runtime.kernel, SourcePosition("other", 0, 1)
+        with pytest.raises(RejectedError, match="it has begun, and not at this carrier"):
+            await kernel.append(INSTANCE, begun.id, ORIGIN, entries, source, at, begins=True)
+        assert (await world.now(begun)).version == begun.version

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from perdure.engine.engine_settings import TenantEngines as TenantEngines
     from perdure.engine.engine_settings import read_engine as read_engine
     from perdure.engine.engine_url import check_engine as check_engine
+    from perdure.engine.host_builds import HostBuild as HostBuild
+    from perdure.engine.host_builds import HostBuilds as HostBuilds
     from perdure.engine.instance import Flags as Flags
     from perdure.engine.instance import InstanceName as InstanceName
     from perdure.engine.instance import LifecycleEvent as LifecycleEvent
@@ -79,6 +81,10 @@ _HOMES = {
         "read_engine",
     ),
     "engine_url": ("check_engine",),
+    "host_builds": (
+        "HostBuild",
+        "HostBuilds",
+    ),
     "instance": (
         "Flags",
         "InstanceName",

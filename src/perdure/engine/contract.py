@@ -9,6 +9,7 @@ from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.model import Model
 from perdure.engine.capabilities import Capabilities
 from perdure.engine.deployment import Deployment, Judged
+from perdure.engine.host_builds import HostBuilds
 from perdure.engine.instance import Flags, InstanceName, LifecycleEvent, MigrationPlan, MovePlan, Until
 from perdure.engine.jobs import JobStream
 from perdure.engine.messages import Broadcast, Receipt, Vet
@@ -62,6 +63,10 @@ class Engine(Protocol):
 
     async def status(self, name: str = "") -> EngineStatus:
         """How an engine stands now; one that cannot be reached says why, within seconds."""
+        ...
+
+    async def host_builds(self, instances: Sequence[Aggregate]) -> HostBuilds:
+        """The builds of our workers that host these instances on engines outside, and what their histories say."""
         ...
 
     async def open(self) -> None:

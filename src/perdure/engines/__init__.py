@@ -1,1 +1,1 @@
-"""Engines that carry processes, and the one place that chooses among them: `composition`."""
+"""Engines that carry processes: `engine_selection` opens them, and `command_router` says which of them decides what."""

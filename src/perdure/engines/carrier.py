@@ -7,7 +7,7 @@ from typing import Protocol
 
 from perdure.bpmn.machine.commands import ChangeCarrier
 from perdure.bpmn.machine.deployed_process import Deployed
-from perdure.engine import EngineStatus, NamedEngine
+from perdure.engine import EngineStatus, HostBuilds, NamedEngine
 from perdure.errors import Problem
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Answer, Preparation, Prepared
@@ -70,6 +70,10 @@ class Carrier(Protocol):
         """Where it is: two engines of one place would take each other's work."""
         ...
 
+    def tenant_fault(self, tenant: str) -> str:
+        """Why it carries nothing of a tenant; empty where it does."""
+        ...
+
     async def open(self) -> None: ...
     async def close(self) -> None: ...
     async def status(self) -> EngineStatus: ...
@@ -96,6 +100,10 @@ class Carrier(Protocol):
 
     def serve(self, deployed: Deployed | None = None) -> None:
         """Take the jobs that this process can run now: of a process, or of all that are deployed."""
+        ...
+
+    async def host_builds(self, instances: Sequence[Aggregate]) -> HostBuilds:
+        """The builds of our workers that host its instances; none where its own code does."""
         ...
 
     async def link(self, aggregate: Aggregate) -> str:

@@ -68,6 +68,12 @@ class InstanceCarriers:
         source = self._records.decode(first[0].body).source
         return self.remember(id, source.carrier if source is not None else "")
 
+    async def is_of_another(self, id: Id, engine: str) -> bool:
+        """Whether our journal has an instance, and another engine decides it."""
+        if await self.of(id) == engine:
+            return False
+        return await self._store.load(id) is not None and await self.look(id) != engine
+
     def remember(self, id: Id, carrier: str) -> str:
         self._known[id] = carrier
         if len(self._known) > MAX_REMEMBERED:

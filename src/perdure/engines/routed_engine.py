@@ -9,7 +9,16 @@ from typing import Any
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.model import Model
-from perdure.engine import Capabilities, Deployment, EngineSettings, EngineStatus, JobStream, Judged, NamedEngine
+from perdure.engine import (
+    Capabilities,
+    Deployment,
+    EngineSettings,
+    EngineStatus,
+    HostBuilds,
+    JobStream,
+    Judged,
+    NamedEngine,
+)
 from perdure.engines.carrier import Carrier
 from perdure.engines.command_router import CommandRouter
 from perdure.engines.embedded.engine import HERE, EmbeddedEngine
@@ -42,6 +51,7 @@ class RoutedEngine(EmbeddedEngine):
         self._settings = settings
         self.outside: dict[str, Carrier] = {name: carrier(name, self) for name in settings.engines}
         _check_places(self.outside)
+        _check_tenants(self.outside, settings)
         self._router = CommandRouter(conductor.kernel, store, self.carriers, self.outside, settings)
         reader.carry(self._router)
         recovery = RoutedRecovery(self.instances, self.workshop, self.changes, self.carriers, self.outside)
@@ -78,6 +88,15 @@ class RoutedEngine(EmbeddedEngine):
         """Its page in the interface of its engine, where settings tell the address of one."""
         outside = self.outside.get(await self.carriers.of(aggregate.id))
         return await outside.link(aggregate) if outside is not None and outside.named.ui else ""
+
+    async def host_builds(self, instances: Sequence[Aggregate]) -> HostBuilds:
+        """Asked of every engine that hosts some of them with code of ours."""
+        hosted: dict[str, list[Aggregate]] = {}
+        for each in instances:
+            hosted.setdefault(await self.carriers.of(each.id), []).append(each)
+        found = [await self.outside[name].host_builds(each) for name, each in hosted.items() if name in self.outside]
+        builds = tuple(build for each in found for build in each.builds)
+        return HostBuilds(builds, tuple(told for each in found for told in each.unknown))
 
     async def status(self, name: str = "") -> EngineStatus:
         """Asked of the engine, within seconds."""
@@ -149,3 +168,12 @@ def _check_places(outside: Mapping[str, Carrier]) -> None:
             if (other := held.setdefault(place, name)) != name:
                 fact = f"it is at {place}, and so is '{other}'"
                 raise EngineSettingError("open", "engine", name, fact, "Give one place one name.")
+
+
+def _check_tenants(outside: Mapping[str, Carrier], settings: EngineSettings) -> None:
+    """Refuse to give a tenant to an engine that carries another one alone."""
+    for tenant, own in settings.tenants.items():
+        for name in dict.fromkeys((own.engine, *own.processes.values())):
+            if name in outside and (fact := outside[name].tenant_fault(tenant)):
+                hint = "Say which tenant it carries in its url: `?tenant=NAME`."
+                raise EngineSettingError("open", "engine", name, fact, hint)

@@ -7,6 +7,7 @@
 | before the last one, never appended | refused as `wrong_state`: the journal does not change its past |
 | some left out | no fault: a carrier counts for many aggregates |
 | of another carrier or partition | refused as `wrong_state`: an aggregate is decided in one place, until it is moved |
+| the first ones, of an aggregate that began elsewhere | refused as `wrong_state` |
 | entries that the machine cannot apply | refused as `invalid` |
 
 The row version is the gate: of two who append one position at the same time, one finds it there. The position is part
@@ -51,6 +52,8 @@ class Sourced(NamedTuple):
     source: SourcePosition
     at: Micros
     brought: Attachments | None = None
+    begins: bool = False
+    """Whether the aggregate begins with them."""
 
 
 class Last(NamedTuple):
@@ -83,6 +86,9 @@ class SourcedJournal:
             last = self._last.get(id) or await self._look(kind, id, origin)
             if last is not None and await self._is_known(kind, id, origin, last, source):
                 return Answer(await self._kernel.read(id, origin), "known")
+            if last is not None and sourced.begins:
+                fact = "it has begun, and not at this carrier"
+                raise RejectedError(Rejection("wrong_state", "append to", kind, id_text(id), fact))
             try:
                 answer = await self._put(machine, id, origin, sourced, last)
             except Moved:

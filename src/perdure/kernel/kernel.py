@@ -221,12 +221,15 @@ class Kernel:
         source: SourcePosition,
         at: Micros,
         brought: Attachments | None = None,
+        *,
+        begins: bool = False,
     ) -> Answer:
         """Append entries that a carrier decided elsewhere, with what they bring; answers `appended` or `known`.
 
-        The table in `kernel.external_entries` says what becomes of each position.
+        The table in `kernel.external_entries` says what becomes of each position. Entries that `begins` says begin the
+        aggregate are refused where it began here.
         """
-        return await self._sourced.append(kind, id, origin, Sourced(tuple(entries), source, at, brought))
+        return await self._sourced.append(kind, id, origin, Sourced(tuple(entries), source, at, brought, begins))
 
     async def drain(self) -> None:
         """Wait until nothing is under way."""

@@ -188,6 +188,17 @@ class Carried:
     async def move(self, instance: str, to: str, **how: Any) -> dict[str, Any]:
         return msgspec.to_builtins(await self._engine.move(instance, ORIGIN, to, **how))
 
+    async def impact(self) -> Any:
+        """What a deployment means for the builds that host what runs."""
+        return msgspec.to_builtins((await self._perdure.deployments.check()).carriers)
+
+    async def change_code(self) -> None:
+        """From now on this process replays with a workflow that another release could have brought."""
+        from perdure.engines.temporal import host_builds  # noqa: PLC0415  only this test changes it
+        from tests.engines.temporal.other_workflow import OtherWorkflow  # noqa: PLC0415  the same
+
+        host_builds.WORKFLOWS[:] = [OtherWorkflow]
+
     async def lease(self) -> int:
         return self._perdure.runtime.lease.number
 

@@ -151,3 +151,30 @@ def test_an_instance_goes_from_engine_to_engine_by_name(
     assert (shown["data"], shown["sequence"]) == (DONE, list(range(1, len(shown["sequence"]) + 1)))
     assert sorted((tmp_path / "runs.log").read_text().splitlines()) == [f"{id}/first/1", f"{id}/last/1"]
     assert ours.ask("audit") == []
+
+
+@pytest.mark.req("V13")
+def test_a_start_that_another_engine_has_taken_meanwhile_runs_once(
+    named: dict[str, dict[str, str]], store_url: str, opened: Opened, tmp_path: Path
+) -> None:
+    """A server heard it and the answer was lost; then its name left the settings, and the step began in the store."""
+    alone = settings({"big": named["big"]}, processes={"carried": "big"})
+    ours = opened(alone, store_url)
+    ours.ask("deploy")
+    ours.ask("lose_answers")
+    call = ours.ask("call", given=1, verb="t.stubborn")
+    waiting(ours, call)
+    ours.kill()
+    ours = opened("embedded", store_url)
+    while ours.ask("status", id=call)["state"] == "parked":
+        pass
+    shown = ours.ask("status", id=call)
+    assert (shown["state"], shown["carrier"]["engine"]) == ("completed", "embedded")
+    assert ours.ask("engines")["big"]["open_dispatches"] == 1, "what is under way to an engine is told without it"
+    ours.end()
+    ours = opened(alone, store_url)
+    while ours.ask("engines")["big"]["open_dispatches"]:
+        pass
+    assert len((tmp_path / "runs.log").read_text().splitlines()) == 1
+    assert ours.ask("instances") == ["completed"]
+    assert ours.ask("audit") == []

@@ -18,9 +18,13 @@ from tests.surfaces.mcp.tool_office import principal
 
 
 async def test_an_agent_sees_engines_and_where_an_instance_is(tmp_path: Path) -> None:
-    engines = {"partners": EngineEntry(f"camunda://127.0.0.1:{free_ports(1)[0]}", "https://operate.example.org")}
+    ports = free_ports(2)
+    engines = {
+        "partners": EngineEntry(f"camunda://127.0.0.1:{ports[0]}", "https://operate.example.org"),
+        "theirs": EngineEntry(f"camunda://127.0.0.1:{ports[1]}?tenant=bank-b"),
+    }
     settings = EngineSettings(
-        engines=engines, processes={"far": "partners"}, tenants={"bank-b": TenantEngines("partners")}
+        engines=engines, processes={"far": "partners"}, tenants={"bank-b": TenantEngines("theirs")}
     )
     store = f"sqlite:///{tmp_path / 'p.db'}"
     async with Perdure.open(store, definitions=load_text(VERBS), handlers={"t.one": one}, engine=settings) as perdure:
@@ -30,11 +34,11 @@ async def test_an_agent_sees_engines_and_where_an_instance_is(tmp_path: Path) ->
         begun = await perdure.instances.start("asks", {})
         async with Client(Protocol(perdure, lambda context: principal()).server()) as client:
             agent = Agent(client)
-            embedded, partners = (await agent("list_engines"))["engines"]
+            embedded, partners, theirs = (await agent("list_engines"))["engines"]
             assert (embedded["name"], embedded["is_reachable"], embedded["is_default"]) == ("embedded", True, True)
             assert (partners["name"], partners["is_reachable"], partners["processes"]) == ("partners", False, ["far"])
             assert (partners["waiting_steps"], partners["open_dispatches"]) == (1, 1)
             assert "127.0.0.1" not in str(partners) and "operate" not in str(partners)
-            assert "tenants" not in partners, "another tenant is not named"
-            assert (await perdure.engines())[1].tenants == ["bank-b"], "its owner sees all of a store"
+            assert "tenants" not in theirs, "another tenant is not named"
+            assert (await perdure.engines())[2].tenants == ["bank-b"], "its owner sees all of a store"
             assert (await agent("workflow_status", id=begun.id))["engine"] == "embedded"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from perdure.app.deployments.carrier_builds import carrier_impact
 from perdure.app.deployments.parked_groups import grouped
 from perdure.app.deployments.pinned_texts import Pinned, Serving, Text
 from perdure.app.deployments.process_versions import ProcessVersion
@@ -34,10 +35,10 @@ class DeploymentCheck:
 
     def __init__(
         self, runtime: Runtime, origin: Origin, reaches: Callable[[Iterable[str]], bool], *,
-        mapping: Mapping[str, str], states: int, seconds: float,
+        processes: Collection[str] | None, mapping: Mapping[str, str], states: int, seconds: float,
     ) -> None:  # fmt: skip
-        """Of verbs that the principal does not reach nothing is told."""
-        self._reaches = reaches
+        """Of verbs and `processes` that the principal does not reach nothing is told; None reaches every process."""
+        self._reaches, self._processes = reaches, processes
         self._runtime, self._origin = runtime, origin
         self._mapping, self._states, self._seconds = mapping, states, seconds
         self._work = RunningWork(runtime, origin)
@@ -46,7 +47,7 @@ class DeploymentCheck:
     async def of_models(self, judged: Sequence[Judged], serving: Serving) -> DeploymentImpact:
         """The impact of models that may be deployed."""
         targets = [(definition_of(each.deployed, digest(each.data)), each) for each in judged]
-        running = await self._work.instances()
+        running = await self._running()
         processes = []
         for definition, each in targets:
             number = each.known.version if each.known is not None else 0
@@ -54,11 +55,9 @@ class DeploymentCheck:
             processes.append(await self._process(definition, number, of_process))
         return await self._impact(processes, running, serving)
 
-    async def of_latest(self, serving: Serving, processes: Collection[str] | None = None) -> DeploymentImpact:
-        """The impact of what is deployed already on instances of other versions; of some processes, or of all."""
-        running = await self._work.instances()
-        if processes is not None:
-            running = [each for each in running if each.state.process in processes]
+    async def of_latest(self, serving: Serving) -> DeploymentImpact:
+        """The impact of what is deployed already on instances of other versions."""
+        running = await self._running()
         found = []
         for process in sorted({each.state.process for each in running}):
             of_process = [each for each in running if each.state.process == process]
@@ -66,6 +65,10 @@ class DeploymentCheck:
             if target is not None:
                 found.append(await self._process(*target, of_process))
         return await self._impact(found, running, serving)
+
+    async def _running(self) -> list[Aggregate]:
+        found = await self._work.instances()
+        return [each for each in found if self._processes is None or each.state.process in self._processes]
 
     async def _latest(self, process: str) -> tuple[Definition, int] | None:
         aggregate = await self._runtime.definitions.find(process, self._origin)
@@ -121,12 +124,15 @@ class DeploymentCheck:
         self, processes: list[ProcessImpact], running: Sequence[Aggregate], serving: Serving
     ) -> DeploymentImpact:  # fmt: skip
         verbs = await self._verbs(running, serving)
-        bounds = [*self._bounds, *self._work.bounds]
+        hosts = await self._runtime.engine.host_builds(running)
+        carriers = [carrier_impact(each) for each in hosts.builds]
+        bounds = [*self._bounds, *self._work.bounds, *hosts.unknown]
         for kind, count in self._work.damaged.items():
             bounds.append(f"damaged: {count:,} {'instances' if kind == 'instance' else 'calls and runbooks'}, not read")
         verdicts = [*(each.verdict for each in processes), *(each.verdict for each in verbs)]
+        verdicts += [each.verdict for each in carriers]
         return DeploymentImpact(
-            verdict=gravest(verdicts), is_decided=not bounds, processes=processes, verbs=verbs, carriers=[],
+            verdict=gravest(verdicts), is_decided=not bounds, processes=processes, verbs=verbs, carriers=carriers,
             bounds=bounds,
         )  # fmt: skip
 

@@ -58,14 +58,14 @@ async def check_deployment_impact(context: Context, request: CheckDeployment) ->
 
     runtime = context.runtime
     check = DeploymentCheck(
-        runtime, context.origin, context.reaches, mapping=request.mapping, states=request.states,
-        seconds=request.seconds,
+        runtime, context.origin, context.reaches, processes=await _reached(context), mapping=request.mapping,
+        states=request.states, seconds=request.seconds,
     )  # fmt: skip
     serving = own_serving(runtime)
     if request.verbs is not None:
         serving = Serving.told(request.verbs, request.handlers, runtime.catalogue)
     if not request.models:
-        return await check.of_latest(serving, await _reached(context))
+        return await check.of_latest(serving)
     judged = await _judged(context, request)
     if context.is_narrow:
         context.check_all("deployment.check", await _verbs(context, judged))

@@ -146,6 +146,8 @@ class CarriedCommands:
         """Begin the process instance, bind it to ours, and append: whoever is bound first counts, others are twins."""
         id, command = Id(staged.instance), staged.command
         assert isinstance(command, c.StartInstance)
+        if await self.is_foreign(id):
+            return await self._left_to_another(staged)
         bound = await self.keys.key_of(id)
         if not bound:
             definition = await self._deployment.key(command.process, command.definition, staged.origin.tenant)
@@ -156,6 +158,8 @@ class CarriedCommands:
             if bound != made:
                 await self.cancel_twin(made)
         if await self._store.load(id) is not None:
+            if await self.is_foreign(id):
+                return await self._left_to_another(staged)
             await self._rows.drop(staged.origin.tenant, id, 1)
             return _begun(id)
         staged.brought.dispatched = (staged.origin.tenant, self._rows.name(id, 1))
@@ -164,6 +168,18 @@ class CarriedCommands:
             self._carriers.remember(id, self.keys.engine)
             self._rows.done(id, 1)
         return answer
+
+    async def is_foreign(self, id: Id) -> bool:
+        """Whether another engine has begun an instance: the first record of our journal counts."""
+        return await self._carriers.is_of_another(id, self.keys.engine)
+
+    async def _left_to_another(self, staged: Staged) -> Answer:
+        """A process instance of a start that another engine has begun is cancelled."""
+        id = Id(staged.instance)
+        if bound := await self.keys.key_of(id):
+            await self.cancel_twin(bound)
+        await self._rows.drop(staged.origin.tenant, id, 1)
+        return _begun(id)
 
     async def _sent_start(self, request: Request, command: c.StartInstance) -> dict[str, Any]:
         try:
@@ -520,9 +536,10 @@ class CarriedCommands:
         staged = await self._rows.read(tenant, name)
         if staged is None:
             return True
-        if isinstance(staged.command, c.StartInstance) and staged.brought.settles is not None:
-            return False  # the notice that asked for it sends it, or gives it up
         id = Id(staged.instance)
+        is_start = isinstance(staged.command, c.StartInstance)
+        if is_start and staged.brought.settles is not None and not await self.is_foreign(id):
+            return False  # the notice that asked for it sends it, or gives it up
         if self.turn(id).locked() or name in self.under_way or await self._is_elsewhere(staged):
             return False
         async with self.turn(id):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.human_tasks import LADDER
-from perdure.engine import Capabilities, EngineStatus, NamedEngine
+from perdure.engine import Capabilities, EngineStatus, HostBuilds, NamedEngine
 from perdure.engine.engine_settings import EngineEntry
 from perdure.engines.camunda.address import read_address
 from perdure.engines.camunda.carried_commands import CarriedCommands
@@ -78,6 +78,11 @@ class CamundaCarrier:
             return EngineStatus(url=self.address.text, version=await check_cluster(self.client))
         except (EngineUnavailableError, EngineSettingError) as error:
             return EngineStatus(url=self.address.text, is_reachable=False, reason=error.fact)
+
+    def tenant_fault(self, tenant: str) -> str:
+        """Names and keys of messages are one space there: a cluster is one tenant's."""
+        ours = self.address.tenant
+        return "" if tenant == ours else f"it carries tenant '{ours}' only; '{tenant}' needs a cluster of its own"
 
     async def open(self) -> None:
         """Check the cluster and begin; one that cannot be reached keeps nobody from opening."""
@@ -168,6 +173,10 @@ class CamundaCarrier:
         if kind == FACT:
             return await self.facts.deliver(tenant, message_id, kind, aggregate)
         return await self.commands.resend(tenant, message_id)
+
+    async def host_builds(self, instances: Sequence[Aggregate]) -> HostBuilds:
+        """Its instances are hosted by its own code."""
+        return HostBuilds()
 
     async def link(self, aggregate: Aggregate) -> str:
         """The process instance in Operate."""

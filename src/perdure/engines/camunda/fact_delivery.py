@@ -33,6 +33,7 @@ from perdure.engines.camunda.exported_records import Fact, Place, facts_of, read
 from perdure.engines.camunda.instance_turns import LOOK
 from perdure.engines.camunda.key_rows import PLATFORM, KeyRows
 from perdure.engines.embedded.ports import EngineStore
+from perdure.engines.instance_carrier import EMBEDDED
 from perdure.errors import EngineUnavailableError, PerdureError, RejectedError
 from perdure.human_tasks import ADMINISTRATORS, Person
 from perdure.journal import Origin
@@ -180,8 +181,9 @@ class FactDelivery:
                 return False
             if current.state.status in ENDED or await self._commands.is_told(fact, self._tenant):
                 return True
-            if current.state.carrier not in ("", self._keys.engine) and fact.kind != "task_done":
-                return True  # it was taken away from there, and goes on here
+            is_here = current.state.carrier == EMBEDDED and fact.kind == "task_done"
+            if not is_here and await self._commands.is_foreign(id):
+                return True  # begun elsewhere, or moved: who completed a task before counts where our kernel goes on
             return await self._told(current, fact, origin)
 
     async def _told(self, current: Aggregate, fact: Fact, origin: Origin) -> bool:

@@ -143,13 +143,11 @@ class JobWorker:
         if id is None:
             await self._refuse(job, f"Perdure did not begin process instance {job.instance}.")
             return
-        if await self._keys.key_of(id) != job.instance:
+        if await self._keys.key_of(id) != job.instance or await self._commands.is_foreign(id):
             await self._commands.cancel_twin(job.instance)
             return
         origin = self._origin
-        state = await self._state(id, origin)
-        is_over = await self._commands.is_given_up(id, origin) if state is None else self._is_elsewhere(state)
-        if is_over:
+        if await self._state(id, origin) is None and await self._commands.is_given_up(id, origin):
             await self._commands.cancel_twin(job.instance)
             return
         frame = await self._keys.frame_of(job.key)
@@ -159,10 +157,6 @@ class JobWorker:
                 await self._take_up(id, job, node, origin)
         elif frame is not None:
             await self._replay(job, frame, origin)
-
-    def _is_elsewhere(self, state: Instance) -> bool:
-        """Whether an instance was moved to another engine."""
-        return state.carrier not in ("", self._keys.engine)
 
     def _is_new(self, job: ActivatedJob) -> bool:
         """Whether it is the first delivery of an activation."""

@@ -14,6 +14,7 @@ from perdure.engine import (
     EngineSettings,
     EngineStatus,
     Flags,
+    HostBuilds,
     InstanceName,
     JobStream,
     MovePlan,
@@ -126,6 +127,10 @@ class EmbeddedEngine:
     async def link(self, aggregate: Aggregate) -> str:
         """Pages of ours show it."""
         return ""
+
+    async def host_builds(self, instances: Sequence[Aggregate]) -> HostBuilds:
+        """Whoever decides is this release."""
+        return HostBuilds()
 
     async def status(self, name: str = "") -> EngineStatus:
         """It is this process and its store."""

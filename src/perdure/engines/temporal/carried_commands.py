@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import suppress
 from typing import Any
 from weakref import WeakValueDictionary
@@ -29,6 +30,7 @@ from perdure.processes.definitions import Definitions
 from perdure.sources import SECOND, Id, Sources, id_text
 from perdure.work.process_lease import Lease
 
+log = logging.getLogger("perdure")
 MAX_LOOKS = 64
 MAX_PAUSE = 10 * SECOND
 NOWHERE = -1
@@ -123,6 +125,8 @@ class CarriedCommands:
         self.under_way.add(name)
         try:
             dispatch = await self._dispatch(name, 0, origin, command)
+            if await self._carriers.is_of_another(id, self._engine):
+                return await self._left_to_another(id, origin.tenant, name)
             try:
                 reply = await self._client.start(id, origin.tenant, dispatch, command)
             except WorkflowGone as gone:
@@ -134,6 +138,13 @@ class CarriedCommands:
             )
         finally:
             self.under_way.discard(name)
+
+    async def _left_to_another(self, id: Id, tenant: str, name: str) -> Answer:
+        """Another engine has begun the instance: the first record counts, and a workflow of this start is ended."""
+        log.warning("instance %s was begun by another engine meanwhile; its workflow is ended", id_text(id))
+        await self._client.end(id, "another engine carries the instance")
+        await self._rows.drop(tenant, name)
+        return Answer(None, "conflict", (), Conflict("idempotency", id_text(id), id))
 
     async def _started_before(self, id: Id, origin: Origin, name: str) -> Answer:
         """A start that was kept and perhaps never sent is sent now."""
@@ -329,9 +340,10 @@ class CarriedCommands:
         staged = await self._rows.read(tenant, name)
         if staged is None or name in self.under_way or await self._is_sent_elsewhere(staged.worker):
             return False
-        if isinstance(staged.command, StartInstance) and staged.brought.settles is not None:
-            return False  # the notice that asked for it sends it, or gives it up
         id = Id(staged.instance)
+        is_start = isinstance(staged.command, StartInstance)
+        if is_start and staged.brought.settles is not None and not await self._carriers.is_of_another(id, self._engine):
+            return False  # the notice that asked for it sends it, or gives it up
         async with self._turns.setdefault(id, asyncio.Lock()):
             if not await self._rows.is_open(tenant, name):
                 return False

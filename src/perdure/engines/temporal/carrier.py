@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 from perdure.bpmn.machine.deployed_process import Deployed
 from perdure.bpmn.machine.journal_entries import JobStarted
-from perdure.engine import EVERYTHING, EngineStatus, NamedEngine
+from perdure.engine import EVERYTHING, EngineStatus, HostBuilds, NamedEngine
 from perdure.engine.engine_settings import EngineEntry
 from perdure.engines.embedded.engine import EmbeddedEngine
 from perdure.engines.temporal.activities import CarrierActivities
@@ -16,6 +17,7 @@ from perdure.engines.temporal.carried_commands import CarriedCommands
 from perdure.engines.temporal.carried_moves import WorkflowMoves
 from perdure.engines.temporal.carrier_worker import CarrierWorker
 from perdure.engines.temporal.dispatch_rows import DISPATCH, DispatchRows
+from perdure.engines.temporal.host_builds import WorkflowBuilds
 from perdure.engines.temporal.journal_follower import JournalFollower
 from perdure.engines.temporal.server_check import server_version
 from perdure.engines.temporal.task_queue import own_queue
@@ -40,7 +42,7 @@ class TemporalCarrier:
         rows = DispatchRows(store, sources, name)
         self.rows: tuple[str, ...] = (rows.begins,)
         self._rows, self._workshop, self._store, self._sources = rows, workshop, store, sources
-        self.follower = JournalFollower(kernel, store, rows, name)
+        self.follower = JournalFollower(kernel, store, rows, parts.carriers, name)
         self.follower.on_known.append(self._begin_leased)
         self.commands = CarriedCommands(
             name, kernel, store, parts.definitions, rows, self.follower, self.client, parts.carriers,
@@ -55,6 +57,10 @@ class TemporalCarrier:
         for entry in entries:
             if isinstance(entry, JobStarted):
                 self._workshop.begin(aggregate, entry)
+
+    def tenant_fault(self, tenant: str) -> str:
+        """It carries every tenant."""
+        return ""
 
     async def open(self) -> None:
         """Begin to work for the namespace, once its server answers."""
@@ -91,6 +97,10 @@ class TemporalCarrier:
 
     def serve(self, deployed: Deployed | None = None) -> None:
         """Its activities ask at each job."""
+
+    async def host_builds(self, instances: Sequence[Aggregate]) -> HostBuilds:
+        """By the server and the histories it keeps."""
+        return await WorkflowBuilds(self.named.name, self.client, self._store).look(instances)
 
     async def link(self, aggregate: Aggregate) -> str:
         """The workflow in Temporal's own interface."""

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from perdure.bpmn.machine.aggregate_ids import INSTANCE
 from perdure.engines.decided_elsewhere import rebased, without_rows
 from perdure.engines.embedded.ports import EngineStore
+from perdure.engines.instance_carrier import InstanceCarriers
 from perdure.engines.temporal.dispatch_rows import DispatchRows
 from perdure.engines.temporal.wire import Made
 from perdure.errors import InvariantBroken, RejectedError, Rejection
@@ -20,6 +21,7 @@ from perdure.kernel.ports import Attachments
 from perdure.sources import Id, id_text
 
 MAX_REBASED = 64
+FOREIGN = "another engine decides it"
 Known = Callable[[Aggregate, Any], None]
 
 log = logging.getLogger("perdure")
@@ -28,7 +30,10 @@ log = logging.getLogger("perdure")
 class JournalFollower:
     """One per process."""
 
-    def __init__(self, kernel: Kernel, store: EngineStore, rows: DispatchRows, engine: str) -> None:
+    def __init__(
+        self, kernel: Kernel, store: EngineStore, rows: DispatchRows, carriers: InstanceCarriers, engine: str
+    ) -> None:
+        self._carriers = carriers
         self._engine = engine
         self._kernel = kernel
         self._store = store
@@ -57,6 +62,8 @@ class JournalFollower:
                 if each.sequence == version + 1:
                     if not version and not takes_given_up:
                         await self._refuse_given_up(id, each)
+                    if version and await self._carriers.is_of_another(id, self._engine):
+                        raise RejectedError(Rejection("wrong_state", "append to", "instance", id_text(id), FOREIGN))
                     await self._append(id, each)
                     version = each.sequence
             return version
@@ -100,4 +107,5 @@ class JournalFollower:
         self, id: Id, origin: Origin, entries: Sequence[Any], made: Made, brought: Attachments | None
     ) -> Any:
         source = SourcePosition(self._engine, 0, made.sequence)
-        return await self._kernel.append(INSTANCE, id, origin, entries, source, made.at, brought)
+        begins = made.sequence == 1
+        return await self._kernel.append(INSTANCE, id, origin, entries, source, made.at, brought, begins=begins)

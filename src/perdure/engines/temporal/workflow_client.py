@@ -200,6 +200,15 @@ class WorkflowClient:
 
         return await self._answered(send)
 
+    async def end(self, id: Id, reason: str) -> None:
+        """Terminate the workflow of an instance that it must not decide; one that does not run is left."""
+        handle = (await self.connected()).get_workflow_handle(workflow_id(id))
+        try:
+            await handle.terminate(reason=reason, rpc_timeout=timedelta(seconds=ANSWER_SECONDS))
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise self._unavailable("ask", f"{error.status.name.lower()}: {error.message}") from error
+
     async def is_running(self, id: Id, run: str = "") -> bool:
         """Whether the workflow of an instance runs now, whichever run of it."""
         handle = (await self.connected()).get_workflow_handle(workflow_id(id, run))

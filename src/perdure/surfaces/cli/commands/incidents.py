@@ -131,11 +131,12 @@ async def _show(settings: Settings, perdure: Any, view: CallView | InstanceView)
 
 async def traceback(settings: Settings, id: IdWord) -> None:
     """Show the traceback of the handler's error that made the latest attempt fail."""
-    from rich.text import Text
-
     async with open_store(settings, "reader", must_exist=True) as perdure:
         view = await perdure.traceback(id)
-        output.show(settings, view, lambda: Text(view.traceback.rstrip(), no_wrap=True, overflow="ignore"))
+        if settings.json:
+            output.line(view)
+        else:
+            output.note(settings, view.traceback.rstrip())
 
 
 COMMANDS = {"incidents": {"list": list_incidents, "retry": retry, "resolve": resolve, "traceback": traceback}}

@@ -131,13 +131,14 @@ def _warning(problem: Problem) -> Text:
 
 
 def versions_picture(title: str, found: Sequence[ProcessVersion]) -> RenderableType:
+    is_several = any(each.engine not in ("", EMBEDDED) for each in found)
     rows = [
         (Text(each.process, style="bold"), Text(f"v{each.version}{' (latest)' if each.is_latest else ''}"),
-         Text(each.status), Text(each.verb), Text(each.hash[:SHORT_HASH], style="dim"),
-         Text(f"{relative(each.deployed_at)} by {each.by}"))
+         Text(each.status), Text(each.verb), *([Text(each.engine)] if is_several else []),
+         Text(each.hash[:SHORT_HASH], style="dim"), Text(f"{relative(each.deployed_at)} by {each.by}"))
         for each in found
     ]  # fmt: skip
-    columns = ("process", "version", "status", "verb", "hash", "deployed")
+    columns = ("process", "version", "status", "verb", *(["begins on"] if is_several else []), "hash", "deployed")
     return table(title, columns, rows, "No process is deployed.", lesser=("hash", "deployed"))
 
 
