@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
+
 import pytest
 
 from perdure.errors import Transient
+from tests.house.tree import ROOT
 from tests.task_channels.github_stand_in import Github
 from tests.task_channels.reviews import opened, pr_review, reviewing
 
@@ -21,6 +25,27 @@ async def test_an_issue_is_put_once_though_its_answer_was_lost(store_url: str) -
         assert len(github.issues) == 1
         await reviews.told(github.label(1, "approved", "octo-ana"), status=202)
         assert (await reviews.ended(id))["architect_review_issue_number"] == 1
+
+
+async def test_a_process_killed_between_the_issue_and_its_number_leaves_one_issue(store_url: str) -> None:
+    async with Github().listening() as github:
+        command = [sys.executable, "-m", "tests.task_channels.worker", store_url, str(github.port)]
+        for held in ("POST", ""):
+            github.holds = held
+            worker = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, cwd=ROOT)
+            try:
+                assert worker.stdout is not None
+                id = (await worker.stdout.readline()).decode().strip()
+                await github.until(lambda: len(github.issues) == 1)
+                if not held:
+                    await github.until(lambda: github.count("GET", "state=all") == 2)
+            finally:
+                worker.kill()
+                await worker.wait()
+        async with opened(store_url, github) as reviews:
+            await reviews.told(github.label(1, "approved", "octo-ana"), status=202)
+            assert (await reviews.ended(id))["architect_review_issue_number"] == 1
+        assert len(github.issues) == 1
 
 
 async def test_what_happened_while_github_or_we_were_away_is_caught_up_with(store_url: str) -> None:
