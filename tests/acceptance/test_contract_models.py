@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from perdure import Call
 from perdure.app.configuration.server import ServerConfig
 from perdure.surfaces.http.application import make_app
+from perdure.testing.sandbox import Sandbox
 from tests.acceptance.commands import Shell
 from tests.contract.contract_world import MODELS, begun, carrying, settled
 from tests.surfaces.http.in_process_server import SECRET, Served
@@ -61,6 +63,7 @@ def test_policies_are_resolved_when_a_model_is_deployed_and_shown_with_its_contr
     shown = shell.json(*common, "processes", "contract", "approve_claim")
     work = {each["element"]: each for each in shown["work"]}
     assert (work["pay"]["policy"], work["pay"]["attempts"], work["assess"]["attempts"]) == ("patient", 10, 3)
+    assert (work["pay"]["start_to_close_seconds"], work["pay"]["schedule_to_close_seconds"]) == (300, 86_400)
     assert shown["gates"][0]["update"] == "DecideClaim"
     assert shown["ways"][0]["condition"] == '=state.approval.decision = "approved"'
     assert "DecideClaim" in shell.run(*common, "processes", "contract", "approve_claim").out
@@ -68,6 +71,45 @@ def test_policies_are_resolved_when_a_model_is_deployed_and_shown_with_its_contr
     policies.write_text(policies.read_text().replace("  patient:", "  other:"))
     assert "AME013" in shell.run("lint", "contract", "--profile", "contract", code=1).out
     assert "AME013" in shell.run(*common, *deploy, code=2).error
+
+
+@pytest.mark.req("B8")
+@pytest.mark.both_stores
+async def test_a_folder_of_models_brings_contract_models_as_contracts(store_url: str, tmp_path: Path) -> None:
+    (tmp_path / "verbs").mkdir()
+    names = ("stock.reserve", "stock.pack", "customer.notify")
+    written = "".join(f"- {{name: {name}, description: Do it, execution: {{kind: sync}}}}\n" for name in names)
+    (tmp_path / "verbs" / "order.yaml").write_text(written)
+    (tmp_path / "models").mkdir()
+    for name in ("linear.bpmn", "policies.yaml"):
+        shutil.copy(MODELS / name, tmp_path / "models" / name)
+    asked: list[dict[str, Any]] = []
+
+    def reserve(call: Call) -> dict[str, Any]:
+        asked.append(dict(call.args))
+        return {"reservation": "r-1", "other": 5}
+
+    handlers = {"stock.reserve": reserve, "stock.pack": lambda call: {}, "customer.notify": lambda call: {}}
+    async with Sandbox.open(store_url, definitions=str(tmp_path / "verbs"), handlers=handlers) as sandbox:
+        told = await sandbox.processes.contract("ship_order")
+        assert (told.profile, [each.attempts for each in told.work]) == ("contract", [3, 3, 2])
+        done = await begun(sandbox, "ship_order", order={"id": "o-1", "quantity": 2})
+    assert asked == [{"order": "o-1", "quantity": 2}]
+    assert done.data["reservation"] == {"id": "r-1"}, "mappings count, and nothing else reaches the data"
+
+
+@pytest.mark.req("B8")
+@pytest.mark.req("P6")
+def test_commands_take_the_profile_from_the_model(shell: Shell) -> None:
+    common = ("--store", "sqlite:///c.db", "--definitions", "verbs")
+    assert "nothing to say" in shell.run("lint", "contract").out
+    shell.run(*common, "deploy", "contract")
+    shown = shell.json(*common, "processes", "contract", "approve_claim")
+    assert (shown["profile"], {each["element"]: each["attempts"] for each in shown["work"]}["pay"]) == ("contract", 10)
+    file = shell.folder / "contract" / "gate.bpmn"
+    file.write_text(file.read_text().replace('policyRef="patient"', 'policyRef="patent"', 1))
+    assert "AME013" in shell.run("lint", "contract", code=1).out
+    assert "AME013" in shell.run(*common, "deploy", "contract", code=2).error
 
 
 @pytest.mark.req("B9")

@@ -21,7 +21,7 @@ from perdure.app.configuration.resolvers import RESOLVER_KEYS
 from perdure.bpmn.machine.journal_entries import Entry as InstanceEntry
 from perdure.bpmn.machine.process_machine import ProcessEntry as ProcessEntry
 from perdure.buses import bus_settings
-from perdure.channels import channel_settings
+from perdure.channels import channel_settings, task_channel_settings
 from perdure.channels import webhook_settings as hooks_settings
 from perdure.documents.machine.document_state import STATUSES
 from perdure.documents.machine.journal_entries import DocumentEntry
@@ -103,6 +103,7 @@ def test_every_setting_is_on_the_page() -> None:
     hooks |= {f"egress.{each}" for each in hooks_settings.EGRESS_KEYS}
     ways = {key for keys in channel_settings.KIND_KEYS.values() for key in keys} | {"kind"}
     channels = (channel_settings.CHANNELS_KEYS - {"ways"}) | {f"ways.*.{each}" for each in ways}
+    outside = {key for keys in task_channel_settings.KIND_KEYS.values() for key in keys} | {"kind"}
     traces = {f"traces.{key}" for key in telemetry_config.TRACE_KEYS}
     telemetry = (telemetry_config.TELEMETRY_KEYS - {"traces"}) | traces
     nested = {
@@ -111,6 +112,7 @@ def test_every_setting_is_on_the_page() -> None:
         "resolvers": {f"*.{each}" for each in RESOLVER_KEYS},
         "calendars": {f"*.{each}" for each in CALENDAR_KEYS},
         "channels": channels,
+        "task_channels": {f"*.{each}" for each in outside},
         "engines": {f"*.{each}" for each in engine_config.ENTRY_KEYS},
         "processes": {f"*.{each}" for each in engine_config.PROCESS_KEYS},
         "tenants": {"*.engine", "*.processes.*.engine"},

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from perdure.bpmn.lint.lint import lint
+from perdure.bpmn.xml import read_model_file
 from perdure.scaffold import Mismatch, scaffold, verify
 from tests.scaffold.conftest import EXAMPLES, FilledProject
 from tests.scaffold.model_changes import Changes
@@ -140,6 +142,18 @@ def test_a_request_without_its_wait_is_found(tmp_path: Path) -> None:
     model = tmp_path / "p" / "bpmn" / "linear.bpmn"
     model.write_text(Changes("linear").replace('"stock.reserve"', '"stock.request.reserve"').text, "utf-8")
     assert ("AME071", "bpmn/linear.bpmn") in codes(tmp_path / "p")
+
+
+@pytest.mark.req("B6")
+def test_lint_and_verify_say_the_same_of_requests(tmp_path: Path) -> None:
+    """One rule: a wait somewhere behind the next step is the answer to none for both."""
+    Changes("request-and-wait").scaffold(tmp_path)
+    model = tmp_path / "p" / "bpmn" / "request-and-wait.bpmn"
+    model.write_text(Changes("request-and-wait").add_task("audit", "ask_for_rendering", "rendering_done").text, "utf-8")
+    told = [each for each in lint(read_model_file(model), profile="contract") if each.code == "AME071"]
+    assert len(told) == 1
+    found = [each for each in verify(tmp_path / "p").findings if each.code == "AME071"]
+    assert [(each.line, each.hint, told[0].fact in each.fact) for each in found] == [(told[0].line, told[0].hint, True)]
 
 
 @pytest.mark.req("B6")

@@ -155,7 +155,7 @@ class Things:
                 return await self.of({
                     "calls": "call", "runbooks": "runbook", "drafts": "draft", "instances": "instance", "keys": "key",
                     "incidents": "call", "documents": "document", "lifecycles": "subject", "workflow": "subject",
-                    "uploads": "upload",
+                    "uploads": "upload", "budgets": "call",
                 }[room])  # fmt: skip
             case "key" if room == "lifecycles":
                 return "passport"
@@ -233,9 +233,13 @@ class Things:
                 return [{"verb": self.side.verb, "args": {"text": "x"}}] if not is_draft else None
             case "draft":
                 return await self.of("draft")
+            case "process":
+                return await self.of("process")
+            case "message_id":
+                return await self.of("letter")
         return {
             "verb": self.side.verb, "reason": "why", "of": "args", "agree": True, "name": self.side.message,
-            "subject": "c-1", "version": 1,
+            "subject": "c-1", "version": 1, "message_name": self.side.message, "correlation_key": "k",
         }[name]  # fmt: skip
 
 

@@ -70,6 +70,7 @@ export interface MappingView { source: string; target: string }
 export interface WorkView {
   element: string; name: string; type: string; policy: string; attempts: number; idempotency_key: string; is_default_key: boolean;
   headers: Record<string, string>; inputs: MappingView[]; outputs: MappingView[];
+  start_to_close_seconds: number | null; schedule_to_close_seconds: number | null;
 }
 export interface AwaitedView { element: string; name: string; message: string; correlation_key: string; outputs: MappingView[] }
 export interface GateView { element: string; name: string; update: string; inputs: MappingView[]; outputs: MappingView[] }

@@ -44,6 +44,7 @@ from perdure.app.reference_resolvers import Resolvers, register_resolvers
 from perdure.app.runbooks.runbooks import RunbookOperations
 from perdure.app.runbooks.view_builder import RunbookViews
 from perdure.app.runtime import Role, Runtime
+from perdure.app.task_channels.card_dispatch import open_cards, with_card_verb
 from perdure.app.task_results.verbs import WorkflowVerbs, with_workflow_verb
 from perdure.app.tasks.task_list import task_list as external_task_list
 from perdure.app.tasks.tasks import TaskOperations
@@ -55,6 +56,7 @@ from perdure.buses.bus_selection import Buses
 from perdure.buses.bus_settings import BusSettings
 from perdure.business_calendar import Calendars
 from perdure.channels.channel_settings import ChannelSettings
+from perdure.channels.task_channel_settings import TaskChannelSettings
 from perdure.channels.webhook_settings import Hooks
 from perdure.engine import EngineSettings
 from perdure.errors import RejectedError, Rejection
@@ -147,6 +149,7 @@ class Perdure(CallDesk, MessageDesk):
         task_list: str = "",
         bus: BusSettings | None = None,
         channels: ChannelSettings | None = None,
+        task_channels: Sequence[TaskChannelSettings] = (),
         secret_file: Path | None = None,
         public_url: str = "",
     ) -> AsyncIterator[Perdure]:
@@ -171,17 +174,15 @@ class Perdure(CallDesk, MessageDesk):
         `channels` are the ways by which documents are asked for. The links that they carry lead to `public_url`, with
         tokens that the secret in `secret_file` signs: the one of the servers.
         `workflows` are processes written in Python or YAML: themselves, files, or folders of files. `functions` are
-        verbs declared by `@durable` and `@sync`: functions, modules, Python files, or folders of them.
+        verbs declared by `@durable` and `@sync`: functions, modules, Python files, or folders of them. `task_channels`
+        are places outside where people look for human tasks and answer them, such as issues of a repository.
         """
         if hooks is not None:
             hooks.check()
-        links = external_task_list(task_list)
         declared = ProjectFunctions.load(functions if role != "reader" else ())
         catalogue = declared.extend(load_definitions(definitions, environment, documents))
         tells = hooks is not None and bool(hooks.leaving)
-        if tells:
-            catalogue = with_delivery_verb(catalogue)
-        catalogue = with_document_verbs(catalogue)
+        catalogue = with_document_verbs(with_card_verb(with_delivery_verb(catalogue, tells), bool(task_channels)))
         project = load_models(definitions, models) if role != "reader" else ProjectModels([])
         table = project_guards(guards) if role != "reader" else readable_guards(guards)
         guarded = load_project_lifecycles(definitions, lifecycles, table) if role != "reader" else []
@@ -200,7 +201,7 @@ class Perdure(CallDesk, MessageDesk):
         runtime.observe(telemetry or TelemetrySettings(), span_exporter)
         runtime.packs = PackOperations([Path(each) for each in packs])
         runtime.hooks = hooks or Hooks()
-        runtime.task_list = links
+        runtime.task_list = external_task_list(task_list)
         runtime.buses = Buses(bus)
         if channels is not None and channels.ways:
             signs = secret_file is not None and role != "reader"
@@ -210,6 +211,7 @@ class Perdure(CallDesk, MessageDesk):
         if role != "reader":
             register_resolvers(runtime, registry, resolvers or {})
             runtime.use_calendars(calendars or Calendars())
+        runtime.cards = open_cards(cls(runtime, Origin(tenant)), task_channels if role != "reader" else (), registry)
         telling = WebhookDispatcher(runtime, runtime.hooks, registry) if tells and role == "worker" else None
         await runtime.start()
         try:
@@ -240,7 +242,7 @@ class Perdure(CallDesk, MessageDesk):
             "seal_every_seconds": config.seal_every_seconds, "telemetry": config.telemetry,
             "hooks": config.hooks, "secrets": config.secrets, "resolvers": config.resolvers,
             "calendars": config.calendars, "blobs": config.blobs, "bus": config.bus, "task_list": config.task_list,
-            "engine": config.engine,
+            "engine": config.engine, "task_channels": config.task_channels,
             "channels": config.channels, "secret_file": config.server.secret_file,
             "public_url": config.server.public_url,
         }  # fmt: skip

@@ -87,6 +87,7 @@ from perdure.work.verb_router import Router
 from perdure.work.worker_identity import ProcessIdentity
 
 if TYPE_CHECKING:
+    from perdure.app.task_channels.card_dispatch import CardDispatcher
     from perdure.app.telemetry import CommitObserver
     from perdure.app.telemetry.engine_gauges import EngineGauges
     from perdure.app.workflows.project_workflows import ProjectWorkflows
@@ -121,6 +122,8 @@ class Runtime:
 
     task_list = TaskList()
     """Links to human tasks in a task list elsewhere."""
+    cards: CardDispatcher | None = None
+    """Shows human tasks in task channels; None where a project has none."""
     _engine_gauges: EngineGauges | None = None
 
     def __init__(
@@ -312,15 +315,19 @@ class Runtime:
             self.observer.correlate()
 
     def open_doors(self) -> None:
-        """Consume what the brokers of the project bring; a worker does, once it has started."""
+        """Consume what brokers bring, and show tasks in task channels; a worker does, once it has started."""
         if self.role == "worker":
             self.bus_doors = BusDoors(self)
             self.bus_doors.start()
+            if self.cards is not None:
+                self.cards.start()
 
     async def close_doors(self) -> None:
         """Let deliveries that are under way end, and give the others back to their brokers."""
         if self.bus_doors is not None:
             await self.bus_doors.stop()
+        if self.cards is not None:
+            await self.cards.stop()
 
     async def scrape(self) -> bytes:
         """The text of `/metrics`."""
@@ -337,9 +344,9 @@ class Runtime:
 
     async def deploy_models(self, models: ProjectModels, origin: Origin) -> None:
         """Deploy what a project's model files hold and the store does not; other tenants get them when they call."""
-        self.definitions.find_model = models.finder(self.engine)
+        self.definitions.find_model = models.finder(self.engine, self.catalogue)
         if self.role != "reader":
-            await models.deploy(self.engine, origin)
+            await models.deploy(self.engine, origin, self.catalogue)
 
     async def deploy_project(
         self, models: ProjectModels, workflows: ProjectWorkflows, lifecycles: Sequence[LifecycleFile], origin: Origin

@@ -21,7 +21,7 @@ from perdure.bpmn.contract.elements import Assignment
 from perdure.bpmn.contract.mirrors import Mirror, mirrored
 from perdure.bpmn.contract.paths import Missing, read_path, write_path
 from perdure.bpmn.contract.templates import RenderFailure, Template
-from perdure.bpmn.machine.deployed_process import Deployed
+from perdure.bpmn.machine.deployed_process import Deployed, WorkLimits
 from perdure.errors import RejectedError, Rejection, SchemaViolationError
 
 Data = dict[str, Any]
@@ -36,6 +36,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     key: Template | None = None
     headers: dict[str, str] = {}
     is_gate: bool = False
+    limits: WorkLimits | None = None
+    """How long its work may take, where its policy says so."""
 
 
 class ContractState(msgspec.Struct, frozen=True, gc=False):
@@ -83,7 +85,7 @@ def contract_state(deployed: Deployed) -> ContractState | None:
     steps = {
         id: Step(
             inputs=work.mapping.inputs, outputs=work.mapping.outputs, key=work.definition.idempotency_key,
-            headers=work.headers.as_dict(),
+            headers=work.headers.as_dict(), limits=deployed.limits.get(id),
         )
         for id, work in found.work.items()
     }  # fmt: skip

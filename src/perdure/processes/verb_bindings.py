@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from perdure.bpmn.contract.compilation import compile_process
 from perdure.bpmn.contract.contract import read_bindings
 from perdure.bpmn.contract.policies import PolicyCatalogue, Retry
-from perdure.bpmn.machine.deployed_process import Binding, Deployed, Profile
+from perdure.bpmn.machine.deployed_process import Binding, Deployed, Profile, WorkLimits
 from perdure.bpmn.machine.process_machine import Start, StartKind
 from perdure.bpmn.model import (
     Definitions,
@@ -116,10 +116,13 @@ def _bound_contract(
     bound = bind(
         replace(definitions, messages=compiled.messages), compiled.process, "open", own, catalogue
     )  # fmt: skip
-    bindings = _by_policy(bound.bindings, compiled.process, policies) if policies is not None else bound.bindings
-    return replace(
-        bound, profile="contract", flags=(*bound.flags, *mirrors), mirrors=compiled.mirrors, bindings=bindings
-    )
+    made = replace(bound, profile="contract", flags=(*bound.flags, *mirrors), mirrors=compiled.mirrors)
+    if policies is None:
+        return made
+    work = read_bindings(compiled.process, ()).work
+    named = {id: policies.get(each.definition.policy) for id, each in work.items()}
+    limits = {id: WorkLimits(each.start_to_close_seconds, each.schedule_to_close_seconds) for id, each in named.items()}
+    return replace(made, bindings=_by_policy(bound.bindings, compiled.process, policies), limits=limits)
 
 
 def _by_policy(bindings: dict[str, Binding], process: Process, policies: PolicyCatalogue) -> dict[str, Binding]:

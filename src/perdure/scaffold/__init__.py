@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from perdure.scaffold.drop import DroppedVersion, DropReport, drop_versions
 from perdure.scaffold.verify.findings import Mismatch, VerifyReport
 from perdure.scaffold.verify.verify import verify
 from perdure.scaffold.write import ScaffoldReport, WrittenFile, scaffold
 
-__all__ = ["Mismatch", "ScaffoldReport", "VerifyReport", "WrittenFile", "scaffold", "verify"]
+__all__ = [
+    "DropReport",
+    "DroppedVersion",
+    "Mismatch",
+    "ScaffoldReport",
+    "VerifyReport",
+    "WrittenFile",
+    "drop_versions",
+    "scaffold",
+    "verify",
+]

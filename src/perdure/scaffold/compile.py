@@ -9,6 +9,7 @@ import msgspec
 from perdure.bpmn.contract import Contract, Policy, PolicyCatalogue, read_contract
 from perdure.bpmn.contract.policies import Retry, values
 from perdure.bpmn.lint.lint import lint
+from perdure.bpmn.lint.rules import request_without_wait
 from perdure.bpmn.model import Model
 from perdure.errors import ModelError, Problem
 from perdure.scaffold.data_shapes import Field, Record, Shapes, shapes_of
@@ -55,6 +56,7 @@ def compile_project(
         functions=_functions(contract, before, evolution),
         records=_records(shapes, before, evolution),
         versions=_versions(contract, before, evolution, dict(kept)),
+        queue=before.queue if before is not None else "",
     )  # fmt: skip
     blueprint = Blueprint(
         model=model, contract=contract, program=evolution.program,
@@ -74,6 +76,7 @@ def contract_digest(model: Model, contract: Contract) -> str:
          for id, w in sorted(contract.waits.items())],
         [(id, g.node.name, g.update, _assignments(g.mapping.assignments)) for id, g in sorted(contract.gates.items())],
         msgspec.to_builtins(program_of(contract)),
+        *([{each.id: each.code for each in model.definitions.errors}] if model.definitions.errors else ()),
     )  # fmt: skip
     return digest(msgspec.json.encode(bare, order="sorted").decode())
 
@@ -82,20 +85,24 @@ def _assignments(found: Iterable[object]) -> list[tuple[str, str, str]]:
     return [(each.direction, each.source.text, each.target.text) for each in found]  # type: ignore[attr-defined]
 
 
-WITHOUT_WAIT = "AME071"
-"""A request without its wait: code can be written for it, and `verify` tells of it until the model has one."""
+def requests_without_wait(model: Model) -> list[Problem]:
+    """What the rule of requests finds. Code can be written for them, and `verify` tells of them."""
+    return [each for each in _broken_rules(model) if each.code == request_without_wait.CODE]
 
 
 def _refuse_errors(model: Model) -> None:
-    """What the rules of the profile call an error, each with its code, place and fix."""
-    findings = [each for each in lint(model, profile="contract") if each.severity == "error"]
-    problems = [
-        Problem(each.code, each.file, each.line, each.column, each.element, each.fact, each.hint)
-        for each in findings
-        if each.code.startswith("AME") and each.code != WITHOUT_WAIT
-    ]
+    """What the other rules of the profile call an error, each with its code, place and fix."""
+    problems = [each for each in _broken_rules(model) if each.code != request_without_wait.CODE]
     if problems:
         raise ModelError(problems)
+
+
+def _broken_rules(model: Model) -> list[Problem]:
+    return [
+        Problem(each.code, each.file, each.line, each.column, each.element, each.fact, each.hint)
+        for each in lint(model, profile="contract")
+        if each.severity == "error" and each.code.startswith("AME")
+    ]
 
 
 def _policies(

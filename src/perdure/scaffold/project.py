@@ -59,14 +59,23 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
     """Functions of task types that some version uses."""
     records: tuple[Record, ...]
     versions: tuple[Version, ...]
+    queue: str = ""
+    """The type of the first version, once that was dropped: instances wait on the task queue of that name."""
+
+    @property
+    def first_type(self) -> str:
+        """The type that the task queue and the classes are named after, for good."""
+        return self.queue or self.versions[0].type
 
     def current(self) -> Version:
         return self.versions[-1]
 
     def text(self) -> str:
         """JSON with sorted keys, indented by two."""
-        ordered = msgspec.json.encode(self, order="sorted")
-        return format_json(ordered, indent=2).decode() + "\n"
+        whole = msgspec.to_builtins(self)
+        if not self.queue:
+            del whole["queue"]
+        return format_json(msgspec.json.encode(whole, order="sorted"), indent=2).decode() + "\n"
 
 
 LOCK_FILE = "scaffold.lock.json"

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -73,20 +74,27 @@ def scaffold(
         catalogue_path=inputs.catalogue_path, before=before, kept=kept_modules(out, before), in_place=in_place,
     )  # fmt: skip
     found = [*inputs.files(), *compiled.files, ProjectFile(LOCK_FILE, compiled.lock.text(), "tool")]
-    found_fates = [_fate(out, each, force=force) for each in found]
-    stale = _left_over(out, before, compiled)
-    if not plan:
-        for file, fate in zip(found, found_fates, strict=True):
-            if fate.fate in ("new", "rewritten"):
-                _write(out / file.path, file.text)
-        for gone in stale:
-            (out / gone).unlink()
-    removed = [WrittenFile(path, "removed", "tool") for path in stale]
+    files = written(out, found, left_over(out, before, compiled), plan=plan, force=force)
     return ScaffoldReport(
         out=str(out), workflow_type=compiled.lock.current().type, version=compiled.lock.current().number,
         change=compiled.evolution.change, added=compiled.evolution.added,
-        files=tuple(sorted([*found_fates, *removed], key=lambda each: each.path)), is_plan=plan,
+        files=files, is_plan=plan,
     )  # fmt: skip
+
+
+def written(
+    out: Path, files: Sequence[ProjectFile], stale: Iterable[str], *, plan: bool, force: bool
+) -> tuple[WrittenFile, ...]:
+    """Write the files and remove the stale ones, unless it is only planned; the fate of each."""
+    fates = [_fate(out, each, force=force) for each in files]
+    removed = [WrittenFile(path, "removed", "tool") for path in stale]
+    if not plan:
+        for file, fate in zip(files, fates, strict=True):
+            if fate.fate in ("new", "rewritten"):
+                _write(out / file.path, file.text)
+        for gone in removed:
+            (out / gone.path).unlink()
+    return tuple(sorted([*fates, *removed], key=lambda each: each.path))
 
 
 def lock_of(folder: Path) -> Lock | None:
@@ -192,7 +200,7 @@ def _fate(out: Path, file: ProjectFile, *, force: bool) -> WrittenFile:
     return WrittenFile(file.path, "rewritten", file.owner)
 
 
-def _left_over(out: Path, before: Lock | None, compiled: Compiled) -> list[str]:
+def left_over(out: Path, before: Lock | None, compiled: Compiled) -> list[str]:
     """Files in the folder of the tool that the tool wrote and no longer writes."""
     if before is None:
         return []

@@ -22,6 +22,7 @@ from perdure.app.perdure import Perdure
 from perdure.bpmn.machine.commands import Suspend
 from perdure.bpmn.model import Association, CompensationTrigger, Event
 from perdure.engine import EngineSettings
+from perdure.engines.temporal.activities import CarrierActivities
 from perdure.engines.temporal.dispatch_rows import Staged
 from perdure.errors import EngineUnavailableError, PerdureError
 from perdure.journal import Origin
@@ -152,6 +153,21 @@ class Carried:
     async def find_answers(self) -> None:
         client, follower = self._carrier.client, self._carrier.follower
         client.start, follower.append = self._kept
+
+    async def hold(self) -> None:
+        """Activities that take jobs begin from now on, and do not end."""
+        self._begun = begun = asyncio.Event()
+
+        async def taken(activities: CarrierActivities, body: bytes) -> int:
+            begun.set()
+            await asyncio.Event().wait()
+            return 0
+
+        CarrierActivities._taken = taken  # type: ignore[method-assign]
+
+    async def held(self) -> bool:
+        """Wait until an activity has begun."""
+        return await self._begun.wait()
 
     async def instances(self) -> list[str]:
         return [each.state for each in (await self._perdure.listing.instances()).items]

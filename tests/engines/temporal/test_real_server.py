@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from perdure.testing.temporal_server import TemporalServer, free_port
 from tests.engines.temporal.conftest import Opened
+from tests.house.tree import ROOT
 
 pytestmark = pytest.mark.deep
 
@@ -76,6 +81,30 @@ def test_a_job_whose_worker_was_killed_runs_again_under_its_key(opened: Opened, 
     assert ours.ask("reached", instance=id, element="completed") == "completed"
     assert log.read_text().splitlines() == [f"{id}/work/1"] * 2
     assert ours.ask("show", instance=id)["data"] == {"slow": f"{id}/work/1"}
+
+
+@pytest.mark.req("V13")
+def test_an_activity_whose_worker_was_killed_is_missed_by_its_silence(server: TemporalServer, opened: Opened) -> None:
+    """Not when its whole time is over: the instance goes on within the heartbeat timeout."""
+    ours = opened()
+    ours.ask("deploy")
+    ours.ask("hold")
+    id = ours.ask("start", process="carried", key="k")
+    assert ours.ask("held") is True
+    ours.kill()
+    other = opened()
+    assert other.ask("reached", instance=id, element="completed") == "completed"
+    begun = events(server, id, "activityTaskStartedEventAttributes")
+    failures = [each["lastFailure"]["timeoutFailureInfo"] for each in begun if "lastFailure" in each]
+    assert [each["timeoutType"] for each in failures] == ["TIMEOUT_TYPE_HEARTBEAT"]
+
+
+def events(server: TemporalServer, instance: str, kind: str) -> list[Any]:
+    """What the server's history of an instance says of one kind of event, in order."""
+    program = Path(sys.executable).with_name("temporal")
+    command = [program, "workflow", "show", "-w", f"perdure-{instance}", "--address", server.target, "-o", "json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [each[kind] for each in json.loads(done.stdout)["events"] if kind in each]
 
 
 @pytest.mark.req("V33")

@@ -18,7 +18,7 @@ EVERY_ROLE = frozenset[Role]({"author", "operator", "reviewer"})
 READING = {
     "list_verbs", "describe_verb", "runbook_status", "list_runbooks", "workflow_status", "runbook_events", "read_value",
     "pending_work", "list_incidents", "outcome_events", "lifecycle_status", "list_lifecycles",
-    "find_documents", "document_status", "list_engines",
+    "find_documents", "document_status", "list_engines", "process_contract",
 }  # fmt: skip
 
 

@@ -31,10 +31,16 @@ function Mapped({ inputs = [], outputs }: { inputs?: MappingView[]; outputs: Map
   return <>{all.map((each) => <div key={`${each.source} ${each.target}`}><code class="small">{each.source} → {each.target}</code></div>)}</>;
 }
 
+function policy(row: WorkView): string {
+  const attempts = `${row.policy}: ${row.attempts} attempt${row.attempts === 1 ? "" : "s"}`;
+  if (row.start_to_close_seconds === null) return attempts;
+  return `${attempts}, ${row.start_to_close_seconds} s each, ${row.schedule_to_close_seconds} s in all`;
+}
+
 const WORK: Column<WorkView>[] = [
   { label: "Element", cell: (row) => <>{row.name} <code class="small">{row.element}</code></> },
   { label: "Type", cell: (row) => <code>{row.type}</code> },
-  { label: "Policy", cell: (row) => `${row.policy}: ${row.attempts} attempt${row.attempts === 1 ? "" : "s"}` },
+  { label: "Policy", cell: policy },
   { label: "Key", cell: (row) => <code class="small">{row.idempotency_key}</code> },
   { label: "Asks and brings", cell: (row) => <Mapped inputs={row.inputs} outputs={row.outputs} /> },
 ];

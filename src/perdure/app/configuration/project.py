@@ -17,6 +17,7 @@ from perdure.app.configuration.telemetry import read_telemetry
 from perdure.buses.bus_settings import BusSettings, read_bus
 from perdure.business_calendar import Calendars
 from perdure.channels.channel_settings import ChannelSettings, read_channels
+from perdure.channels.task_channel_settings import TaskChannelSettings, read_task_channels
 from perdure.channels.webhook_settings import Hooks, read_hooks
 from perdure.engine.engine_settings import EngineSettings
 from perdure.errors import DefinitionError, StoreSettingError
@@ -37,7 +38,7 @@ CONFIG_KEYS = frozenset(
         "store", "engine", "engines", "processes", "tenants",
         "definitions", "documents", "models", "lifecycles", "packs", "handlers", "guards",
         "environment", "retention", "seal", "server", "hooks", "telemetry", "secrets", "resolvers", "calendars",
-        "calendar", "blobs", "bus", "channels", "task_list", "workflows", "functions",
+        "calendar", "blobs", "bus", "channels", "task_list", "task_channels", "workflows", "functions",
     }
 )  # fmt: skip
 RETENTION_KEYS = frozenset({"payloads"})
@@ -77,6 +78,7 @@ class Config(msgspec.Struct, frozen=True):
     task_list: str = ""
     bus: BusSettings = BusSettings()
     channels: ChannelSettings = ChannelSettings()
+    task_channels: tuple[TaskChannelSettings, ...] = ()
     folder: Path = Path()
 
 
@@ -131,6 +133,7 @@ def _read(fields: Fields, folder: Path) -> Config:
         task_list=read_task_list(fields),
         bus=_bus(fields),
         channels=_channels(fields, folder),
+        task_channels=_task_channels(fields, folder),
         folder=folder,
     )
 
@@ -160,6 +163,11 @@ def _bus(fields: Fields) -> BusSettings:
 def _channels(fields: Fields, folder: Path) -> ChannelSettings:
     node = fields.get("channels")
     return read_channels(node, fields.file, fields.report, folder) if node is not None else ChannelSettings()
+
+
+def _task_channels(fields: Fields, folder: Path) -> tuple[TaskChannelSettings, ...]:
+    node = fields.get("task_channels")
+    return read_task_channels(node, fields.file, fields.report, folder) if node is not None else ()
 
 
 def _secrets(fields: Fields, folder: Path) -> dict[str, Secret]:

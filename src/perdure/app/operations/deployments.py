@@ -35,7 +35,8 @@ class CheckDeployment(Request, frozen=True):
 
     models: Annotated[list[ModelFile], Meta(max_length=MAX_MODELS)] = field(default_factory=list)
     process: str = ""
-    profile: Literal["hollow", "contract", "open"] = "hollow"
+    profile: Literal["hollow", "contract", "open"] | None = None
+    """Default: contract for a process that has a `workflowDefinition`, else hollow."""
     policies: str = ""
     mapping: dict[str, str] = field(default_factory=dict)
     verbs: list[LoadedVerb] | None = None

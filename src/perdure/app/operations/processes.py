@@ -19,6 +19,7 @@ from perdure.app.processes.model_review import DeployedView, Proposed, RefusedMo
 from perdure.app.processes.project_models import policies_in
 from perdure.app.processes.views import ReviewedProcess
 from perdure.app.runbooks.confirmation import check_deployment
+from perdure.app.task_channels.deployment_check import check_shown
 from perdure.engine import ProcessVersion
 from perdure.errors import RejectedError
 
@@ -133,6 +134,7 @@ async def deploy_process(context: Context, request: DeployModel) -> DeployedView
     if proposed.problems:
         raise RefusedModelError(proposed)
     await check_deployment(context, proposed, request.confirm, request.phrase)
+    await check_shown(context.runtime, context.origin.tenant, [each.deployed for each in proposed.judged])
     return await processes.enter(proposed)
 
 

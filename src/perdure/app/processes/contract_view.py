@@ -39,6 +39,10 @@ class WorkView(msgspec.Struct, frozen=True):
     inputs: list[MappingView] = []
     outputs: list[MappingView] = []
     documentation: str = ""
+    start_to_close_seconds: float | None = None
+    """How long one attempt may take; null where no policy was resolved."""
+    schedule_to_close_seconds: float | None = None
+    """How long all attempts may take together."""
 
 
 class AwaitedView(msgspec.Struct, frozen=True):
@@ -137,6 +141,7 @@ def _work(id: str, work: Work, deployed: Deployed) -> WorkView:
     binding = deployed.bindings.get(work.definition.type)
     retry = binding.retry if binding is not None else RetryPolicy()
     attempts = work.node.retries if work.node.retries is not None else retry.max_attempts
+    limits = deployed.limits.get(id)
     return WorkView(
         element=id, name=work.node.name or id, type=work.definition.type, policy=work.definition.policy,
         attempts=attempts, first_delay_seconds=retry.base_delay_seconds,
@@ -144,6 +149,8 @@ def _work(id: str, work: Work, deployed: Deployed) -> WorkView:
         is_default_key=work.definition.is_default_key, headers=work.headers.as_dict(),
         inputs=_mappings(work.mapping.inputs), outputs=_mappings(work.mapping.outputs),
         documentation=work.node.documentation,
+        start_to_close_seconds=limits.start_to_close_seconds if limits is not None else None,
+        schedule_to_close_seconds=limits.schedule_to_close_seconds if limits is not None else None,
     )  # fmt: skip
 
 

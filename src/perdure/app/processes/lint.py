@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from perdure.app.configuration.project import CONFIG_NAME, load_config
+from perdure.app.processes.contract_binding import profile_of
 from perdure.app.processes.contracts import contract_of
 from perdure.app.processes.project_models import is_model_file, policies_beside
 from perdure.bpmn.contract.policies import PolicyCatalogue
@@ -37,7 +38,7 @@ class LintReport(msgspec.Struct, frozen=True):
 
 
 def lint_paths(
-    paths: Iterable[Path], catalogue: Catalogue | None, profile: Profile = "hollow", target: Target = "embedded",
+    paths: Iterable[Path], catalogue: Catalogue | None, profile: Profile | None = "hollow", target: Target = "embedded",
     release: Release = OLDEST_RELEASE, *, is_strict: bool = False, policies: PolicyCatalogue | None = None,
 ) -> LintReport:  # fmt: skip
     """Lint every model among the files and folders.
@@ -59,18 +60,18 @@ def lint_paths(
 class _Rules(NamedTuple):
     """How models are looked at."""
 
-    profile: Profile
+    profile: Profile | None
     target: Target
     release: Release
     is_strict: bool
     policies: PolicyCatalogue | None
 
     def run(self, model: Model, file: Path, contract: Contract | None, others: Collection[str]) -> list[Finding]:
-        policies = self.policies
-        if policies is None and self.profile == "contract":
+        profile, policies = self.profile or profile_of(model), self.policies
+        if policies is None and profile == "contract":
             policies = policies_beside(file)
         return lint(
-            model, profile=self.profile, target=self.target, contract=contract, others=others, release=self.release,
+            model, profile=profile, target=self.target, contract=contract, others=others, release=self.release,
             is_strict=self.is_strict, policies=policies,
         )  # fmt: skip
 

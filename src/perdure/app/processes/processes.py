@@ -23,6 +23,7 @@ from perdure.app.instances.views import (
     known_look,
     look_of,
 )
+from perdure.app.processes.contract_binding import bound_contract, own_policies, profile_of
 from perdure.app.processes.model_review import DeployedView, Proposed, Review, deployment_view, refused, unreadable
 from perdure.app.processes.project_models import load_model, policies_beside, policies_of
 from perdure.app.quarantine_views import QUARANTINED, damaged_carrier, quarantined
@@ -39,7 +40,6 @@ from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate
 from perdure.payload import parse_digest
 from perdure.processes.plan_cache import Definition
-from perdure.processes.verb_bindings import bind, carried_by, carrier_of, choose_process
 from perdure.runbooks.machine.runbook_machine import carried_as
 from perdure.runbooks.machine.state import ENDED as ENDED_STEPS
 from perdure.runbooks.machine.state import Pin
@@ -96,40 +96,40 @@ class Processes:
     def _resolved(
         self, model: Model, process: str, profile: Profile, policies: PolicyCatalogue | None
     ) -> Deployed | None:  # fmt: skip
-        """A process of the contract profile bound with its policies; None where nothing has to be resolved."""
-        if profile != "contract" or policies is None:
-            return None
-        _check_policies(model, policies)
-        chosen = choose_process(model.definitions, process)
-        verb = carrier_of(chosen.id, self._catalogue)
-        carried = carried_by(verb) if verb is not None else None
-        return bind(model.definitions, chosen, profile, carried, self._catalogue, policies)
+        return bound_contract(model, process, profile, policies, self._catalogue)
 
     async def deploy_all(
-        self, models: Sequence[Model], *, process: str = "", profile: Profile = "hollow",
+        self, models: Sequence[Model], *, process: str = "", profile: Profile | None = None,
         policies: PolicyCatalogue | None = None,
     ) -> Sequence[Deployment]:  # fmt: skip
-        """Check every executable process of several models, or the one named; refused is all of it or nothing."""
-        judged = await self.judge_all(models, process=process, profile=profile, policies=policies)
+        """Check every executable process of several models, or the one named; refused is all of it or nothing.
+
+        `profile` is by default that of each process: contract when it has a `workflowDefinition`, else hollow.
+        `policies` are by default those beside the file of each model.
+        """
+        judged = await self.judge_all(models, process=process, profile=profile, policies=policies, beside=True)
         return [await self._engine.enter(each, self._origin) for each in judged]
 
     async def judge_all(
-        self, models: Sequence[Model], *, process: str = "", profile: Profile = "hollow",
-        policies: PolicyCatalogue | None = None,
+        self, models: Sequence[Model], *, process: str = "", profile: Profile | None = None,
+        policies: PolicyCatalogue | None = None, beside: bool = False,
     ) -> list[Judged]:  # fmt: skip
-        """The same checks with nothing deployed; DefinitionError has every problem of every process."""
+        """The same checks with nothing deployed; DefinitionError has every problem of every process.
+
+        With `beside`, policies are looked for beside the files of the models: files of whoever asks, not of a server.
+        """
         judge = self._engine.judge
         along = {each.id for model in models for each in model.definitions.executable() if process in ("", each.id)}
         judged, problems = [], []
         for model in models:
             for id in [process] if process else [each.id for each in model.definitions.executable()] or [""]:
+                own = profile or profile_of(model, id)
                 try:
-                    deployed = self._resolved(model, id, profile, policies)
+                    catalogue = policies or (own_policies(model) if beside and own == "contract" else None)
+                    deployed = self._resolved(model, id, own, catalogue)
                     judged.append(
-                        await judge(
-                            model, self._origin, process=id, profile=profile, along=along, deployed=deployed
-                        )
-                    )  # fmt: skip
+                        await judge(model, self._origin, process=id, profile=own, along=along, deployed=deployed)
+                    )
                 except DefinitionError as error:
                     problems.extend(error.problems)
         if problems:
@@ -292,16 +292,6 @@ class Processes:
         """Instances begin under that version only when it is asked for by its number."""
         await self._engine.deprecate(process, version, self._origin, reason=reason)
         return await self.versions(process)
-
-
-def _check_policies(model: Model, policies: PolicyCatalogue) -> None:
-    """Refuses a model that names a policy which the catalogue lacks."""
-    from perdure.app.processes.lint import problem_of  # noqa: PLC0415  brings lint along
-    from perdure.bpmn.lint.lint import lint  # noqa: PLC0415
-
-    found = [each for each in lint(model, profile="contract", policies=policies) if each.code == "AME013"]
-    if found:
-        raise DefinitionError([problem_of(each) for each in found])
 
 
 class Views:

@@ -10,6 +10,7 @@ from perdure.bpmn.model import CallActivity, Model, Process, nodes
 from perdure.engine import Deployment, Engine
 from perdure.errors import DefinitionError, ModelError, Problem
 from perdure.journal import Origin
+from perdure.verbs import Catalogue
 
 SUFFIXES = (".bpmn", ".bpmn2", ".bpmn20.xml")
 FOLDER = "models"
@@ -147,16 +148,24 @@ class ProjectModels:
     def load(cls, places: Iterable[str | Path]) -> ProjectModels:
         return cls([load_model(path) for path in model_files(places)])
 
-    async def deploy(self, engine: Engine, origin: Origin) -> list[Deployment]:
-        """Every process, each anew only when it changed."""
-        return [await engine.deploy(model, origin, process=id) for id, model in self._models.items()]
+    async def deploy(self, engine: Engine, origin: Origin, catalogue: Catalogue) -> list[Deployment]:
+        """Every process in the profile that it says itself, each anew only when it changed."""
+        return [await self._deployed(engine, origin, id, catalogue) for id in self._models]
 
-    def finder(self, engine: Engine) -> Callable[[str, Origin], Awaitable[None]]:
+    async def _deployed(self, engine: Engine, origin: Origin, id: str, catalogue: Catalogue) -> Deployment:
+        from perdure.app.processes import contract_binding  # noqa: PLC0415  only who brings models needs it
+
+        model = self._models[id]
+        profile = contract_binding.profile_of(model, id)
+        policies = contract_binding.own_policies(model) if profile == "contract" else None
+        deployed = contract_binding.bound_contract(model, id, profile, policies, catalogue)
+        return await engine.deploy(model, origin, process=id, profile=profile, deployed=deployed)
+
+    def finder(self, engine: Engine, catalogue: Catalogue) -> Callable[[str, Origin], Awaitable[None]]:
         """Deploys a process for a tenant that calls for it first."""
 
         async def find(process: str, origin: Origin) -> None:
-            model = self._models.get(process)
-            if model is not None:
-                await engine.deploy(model, origin, process=process)
+            if process in self._models:
+                await self._deployed(engine, origin, process, catalogue)
 
         return find

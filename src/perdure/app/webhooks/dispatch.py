@@ -39,8 +39,10 @@ PAUSE = 5 * SECOND
 log = logging.getLogger("perdure.hooks")
 
 
-def with_delivery_verb(catalogue: Catalogue) -> Catalogue:
-    """The catalogue with the verb of deliveries, which the platform brings along."""
+def with_delivery_verb(catalogue: Catalogue, is_told: bool = True) -> Catalogue:
+    """The catalogue with the verb of deliveries, which the platform brings along where somebody is told."""
+    if not is_told:
+        return catalogue
     return catalogue.with_verbs(verb.definition for verb in load_text(DEFINITION).every_version())
 
 

@@ -157,6 +157,11 @@ def read_bindings(
     )
 
 
+def is_contract(process: Process) -> bool:
+    """Whether a process is of the contract profile: it says how its workflow is identified."""
+    return any(each.name == elements.WORKFLOW for each in process.extensions)
+
+
 def is_work(node: Node) -> bool:
     """Whether a node is automated work: it needs a `taskDefinition`."""
     if isinstance(node, Task):

@@ -29,6 +29,13 @@ class Binding(msgspec.Struct, frozen=True, kw_only=True):
         return bytes.fromhex(self.hash.removeprefix("sha256:"))
 
 
+class WorkLimits(msgspec.Struct, frozen=True):
+    """How long a piece of work may take: one attempt, and all of them since its token came."""
+
+    start_to_close_seconds: float
+    schedule_to_close_seconds: float
+
+
 class Deployed(msgspec.Struct, frozen=True, kw_only=True):
     """One process with what it refers to, and the contract of the verb it carries. Its JSON is what is stored."""
 
@@ -52,13 +59,15 @@ class Deployed(msgspec.Struct, frozen=True, kw_only=True):
     """How values that branches write to one path of the data become one, by JSON pointer."""
     mirrors: tuple[Mirror, ...] = ()
     """Of the contract profile: flags that follow the data."""
+    limits: dict[str, WorkLimits] = {}
+    """Of the contract profile: what the policy of each piece of work allows it, by element."""
 
     @property
     def content(self) -> dict[str, Any]:
         """The JSON that is stored and hashed; a key that nobody uses leaves the hash as it was before it existed."""
         whole: dict[str, Any] = msgspec.to_builtins(self)
         whole["flags"] = [flag_content(flag) for flag in whole["flags"]]
-        for name in ("merge", "mirrors"):
+        for name in ("merge", "mirrors", "limits"):
             if not whole[name]:
                 del whole[name]
         return whole

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from perdure.bpmn.contract import read_contract
 from perdure.errors import ModelError, Problem
-from perdure.scaffold.compile import Compiled, compile_project
+from perdure.scaffold.compile import Compiled, compile_project, requests_without_wait
 from perdure.scaffold.project import Target
 from perdure.scaffold.targets.target_table import target_named
 from perdure.scaffold.verify import drift
@@ -15,7 +15,6 @@ from perdure.scaffold.verify.bodies import check_bodies, check_checks
 from perdure.scaffold.verify.determinism import check_determinism
 from perdure.scaffold.verify.findings import Mismatch, VerifyReport
 from perdure.scaffold.verify.histories import replay_histories
-from perdure.scaffold.verify.request_waits import check_request_waits
 from perdure.scaffold.write import Project, kept_modules, open_project
 
 
@@ -49,7 +48,7 @@ def _findings(project: Project, writer: Target) -> Iterator[Mismatch]:
     yield from drift.check_lock(folder, compiled)
     yield from check_bodies(folder, compiled.lock, writer, contract)
     yield from check_checks(folder, lock, writer, contract)
-    yield from check_request_waits(contract, lock.model)
+    yield from (_broken(each, lock.model) for each in requests_without_wait(project.model))
     package = (folder / writer.generated_folder(lock)).parent
     entries = sorted({folder / each.path for each in writer.checks(lock, contract)})
     yield from check_determinism(folder, package, entries)

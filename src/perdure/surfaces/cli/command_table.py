@@ -60,6 +60,8 @@ COMMANDS: tuple[Command, ...] = (
             "touched.",
             "verify": "Compare a scaffolded project with its model, its policies and its bodies. Exits 1 when they "
             "disagree.",
+            "drop-versions": "Remove earlier workflow versions of a scaffolded project. Histories of them no longer "
+            "replay.",
         },
     ),
     *_listed(
@@ -186,6 +188,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     *_listed("commands.keys", "Running", {"keys": "Look after the keys that programs and people show to a server."}),
     *_listed("commands.audit", "Running", {"audit": "Prove that nothing was changed, and hand the proof on."}),
+    *_listed("commands.budgets", "Running", {"budgets": "Look after what agents may use."}),
     *_listed("commands.agents", "Running", {"agents": "Look after agents and their circuit breakers."}),
     *_listed(
         "commands.engines",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def check_deployment(
-    settings: Settings, models: Sequence[Path], *, process: str, profile: Literal["hollow", "contract", "open"],
+    settings: Settings, models: Sequence[Path], *, process: str, profile: Literal["hollow", "contract", "open"] | None,
     policies: Path | None, mapping: list[str] | None, states: int, seconds: float,
 ) -> None:  # fmt: skip
     """Ask the store or the server with the verbs and handlers of this project, and show the answer."""

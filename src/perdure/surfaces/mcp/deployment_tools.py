@@ -22,7 +22,10 @@ class AskImpact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     model: Annotated[str, Meta(description="A BPMN file to be deployed; none: what is deployed already.")] = ""
     process: Annotated[str, Meta(description="Only this process of the file.", max_length=200)] = ""
-    profile: Literal["hollow", "contract", "open"] = "hollow"
+    profile: Annotated[
+        Literal["hollow", "contract", "open"] | None,
+        Meta(description="Default: contract for a process that has a workflowDefinition, else hollow."),
+    ] = None
     mapping: Annotated[dict[str, str], Meta(description="Old element to new, where ids change.")] = {}
 
 

@@ -6,6 +6,7 @@ from perdure.access.principal import Principal
 from perdure.access.roles import OPERATIONS, refusal
 from perdure.errors import InvariantBroken
 from perdure.surfaces.mcp import (
+    contract_tools,
     deployment_tools,
     document_tools,
     engine_tools,
@@ -28,6 +29,7 @@ def every_tool() -> dict[str, Tool]:
         *engine_tools.TOOLS,
         *outcome_tools.TOOLS,
         *pending_work_tools.TOOLS,
+        *contract_tools.TOOLS,
         *lifecycle_tools.TOOLS,
         *document_tools.TOOLS,
         *deployment_tools.TOOLS,

@@ -1,8 +1,9 @@
 """An element is not part of the contract profile.
 
 The profile knows processes and embedded subprocesses; none start and end events; service, send, user and receive tasks;
-message catch and throw events; timers as catch and boundary events; exclusive, parallel and event-based gateways.
-Strictly, boundary events, timers and all gateways but the exclusive one are refused as well.
+message catch and throw events; timers as catch and boundary events; errors as boundary and end events; exclusive,
+parallel and event-based gateways. Strictly, boundary events, timers, errors and all gateways but the exclusive one are
+refused as well.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 
 from perdure.bpmn.lint.findings import Note, Severities
 from perdure.bpmn.lint.model_index import Index
-from perdure.bpmn.model import Event, Gateway, MessageTrigger, Node, SubProcess, Task, TimerTrigger
+from perdure.bpmn.model import ErrorTrigger, Event, Gateway, MessageTrigger, Node, SubProcess, Task, TimerTrigger
 from perdure.bpmn.xml.namespaces import with_article
 
 CODE = "AME040"
@@ -21,10 +22,10 @@ SEVERITIES = Severities("error", hollow="off", open="off")
 _TASKS = ("service", "send", "user", "receive")
 _EVENTS: dict[str, tuple[tuple[type, ...], ...]] = {
     "start": ((),),
-    "end": ((),),
+    "end": ((), (ErrorTrigger,)),
     "catch": ((MessageTrigger,), (TimerTrigger,)),
     "throw": ((MessageTrigger,),),
-    "boundary": ((TimerTrigger,),),
+    "boundary": ((TimerTrigger,), (ErrorTrigger,)),
 }
 
 
@@ -69,4 +70,6 @@ def _strictly(node: Node) -> str:
         return with_article(f"{node.kind} gateway")
     if isinstance(node, Event) and any(isinstance(trigger, TimerTrigger) for trigger in node.triggers):
         return "a timer"
+    if isinstance(node, Event) and any(isinstance(trigger, ErrorTrigger) for trigger in node.triggers):
+        return "an error event"
     return ""

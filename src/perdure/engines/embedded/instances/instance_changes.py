@@ -8,9 +8,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from perdure.agent_usage import Budget
 from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.bpmn.machine.call_activity_flags import CALLER_SUSPENDED, is_held_by_caller
-from perdure.bpmn.machine.commands import Cancel, Erase, Migrate, Modify, Resume, Suspend
+from perdure.bpmn.machine.commands import Cancel, Erase, Migrate, Modify, NoteOnTask, Resume, SetBudget, Suspend
 from perdure.bpmn.machine.overrides import CARRIES_A_STEP
 from perdure.bpmn.machine.state import ENDED, ROOT, Instance, Watch
 from perdure.engine import Flags, InstanceName, MigrationPlan, Move, NewVerb
@@ -119,6 +120,19 @@ class InstanceChanges:
                 if await self.is_held(child, origin):
                     await self.resume(child, origin, shift_timers=shift_timers)
 
+    async def set_budget(
+        self, instance: InstanceName, origin: Origin, declared: Budget, wanted: Budget, *, loosens: bool, reason: str
+    ) -> Aggregate:
+        """Set what all agents of it may use; whatever waits for that goes on."""
+
+        def make(aggregate: Aggregate) -> Prepared:
+            return Prepared(SetBudget(
+                declared=declared, max_tokens=wanted.max_tokens, max_cost=wanted.max_cost, loosens=loosens,
+                reason=reason, worker=self._instances.worker_of(aggregate),
+            ))  # fmt: skip
+
+        return await self._told(instance, origin, make)
+
     async def modify(
         self, instance: InstanceName, origin: Origin, *, cancel: Sequence[int] = (), start: Sequence[str] = (),
         flags: Flags | None = None, data: Mapping[str, Any] | None = None, reason: str = "",
@@ -136,6 +150,28 @@ class InstanceChanges:
                 change=digest(canonical(dict(data))) if data else b"",
             )  # fmt: skip
             return Prepared(command, Attachments(payloads=[written] if written is not None else []))
+
+        return await self._told(instance, origin, make)
+
+    async def note_on_task(
+        self, instance: InstanceName, origin: Origin, node: int, data: Mapping[str, Any]
+    ) -> Aggregate:  # fmt: skip
+        """Keep in the data where an open task is shown outside. Nothing else of it changes."""
+
+        def make(aggregate: Aggregate) -> Prepared:
+            definition, state, at = (
+                self._instances.definition(aggregate),
+                aggregate.state,
+                self._instances.sources.now(),
+            )
+            key = f"note {node}"
+            change = Change(
+                dict(data), "note", key, iso(at) or "", origin.principal, (), None, definition.deployed.merge
+            )
+            budget = self._instances.budget(definition)
+            written = self._instances.payloads.seal_change(aggregate.id, state.head, change, budget)
+            command = NoteOnTask(node=node, head=written[0], by=origin.principal)
+            return Prepared(command, Attachments(payloads=[written]))
 
         return await self._told(instance, origin, make)
 

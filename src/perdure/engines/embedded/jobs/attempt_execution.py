@@ -9,20 +9,24 @@
 | two branches changed one path that has no merge rule | incident at once, naming both verbs |
 | a field does not fit the schema of the durable verb | incident at once, naming the sub-verb |
 | the handler fails | as its class and the pinned policy say |
+| the time that its policy gives it is over | the attempt is cut off, and it fails as `transient_external` |
 | the job was interrupted meanwhile | the result is recorded as discarded, nothing of it is kept |
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from typing import Any, NoReturn
 
 import msgspec
 
-from perdure.agent_usage import Spent
-from perdure.bpmn.machine.commands import JobAsks, JobDone, JobFault, JobHolds, RaiseIncident, RecordJob
+from perdure.agent_usage import Budget, Reservation, bounds, reservation_at
+from perdure.bpmn.machine.commands import JobAsks, JobDone, JobFault, JobHolds, RaiseIncident, RecordJob, ReserveBudget
+from perdure.bpmn.machine.deployed_process import WorkLimits
+from perdure.bpmn.machine.jobs import due_by
 from perdure.bpmn.machine.result_paths import iteration_of, place_of
 from perdure.bpmn.machine.state import ROOT, Failure, Flags, Instance, Job, Node, Place
 from perdure.engines.embedded.instances.instances import Instances
@@ -48,12 +52,13 @@ from perdure.processes.contract_state import ContractState
 from perdure.processes.payload_merge import Change, nested, seen_from
 from perdure.processes.wait_schemas import declared
 from perdure.runbooks.executor.call_executor import MAX_ENTITY_CONFLICTS
-from perdure.sources import id_text, iso, parse_id
+from perdure.sources import SECOND, id_text, iso, parse_id
 from perdure.typed_reading import read_json
 from perdure.verbs import Verb
 from perdure.verbs.handlers import Call, LateCall, PersonAnswer
 from perdure.verbs.task_section_reader import filled
-from perdure.work.agents.budgets import UNSURE
+from perdure.work.agents.budgets import UNSURE, held
+from perdure.work.agents.invocation import DEFAULT, is_decided
 from perdure.work.agents.questions import UNASKED, Question, answer_to, stored_question, task_of, unasked
 from perdure.work.background_tasks import BackgroundTasks, JobName
 from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify, traceback_payload
@@ -64,6 +69,8 @@ from perdure.work.verb_router import Produced, Router
 
 Made = Produced | Failed
 
+OUT_OF_TIME = "job.out_of_time"
+"""The code of an attempt that was cut off by the policy of the contract profile."""
 UNKNOWN = JobBinding(None)
 NOTHING = Failed("transient_infrastructure", "handler.error", "it has not been run")
 
@@ -146,13 +153,43 @@ class Attempt(msgspec.Struct, eq=False):
             raise
         except (SchemaViolationError, PayloadTooLargeError, PayloadIntegrityError) as error:
             return classify(verb, error)
-        if not work.is_agent:
-            return await router.run(verb, self.handed(args), work.flags, work.is_loose)
-        spent, call = await self._spent(), self.handed(args)
+        run = partial(self._asked if work.is_agent else self._run, work, verb, args)
+        limits = self._limits(work)
+        return await (run() if limits is None else self._in_time(limits, run))
+
+    async def _run(self, work: JobBinding, verb: Verb, args: dict[str, Any]) -> Made:
+        return await self.shop.router.run(verb, self.handed(args), work.flags, work.is_loose)
+
+    async def _asked(self, work: JobBinding, verb: Verb, args: dict[str, Any]) -> Made:
+        """The same of an agent: it knows what was spent, what it may use and what people answered."""
+        call, self.asked_with = self.handed(args), args
         call._answer = await self._answer()
-        made = await router.run(verb, call, work.flags, work.is_loose, spent)
-        self.asked_with = args
-        return made
+        state = await self._state()
+        reserved = None if is_decided(call) else await self._reserved(verb, state)
+        if isinstance(reserved, Failed):
+            return reserved
+        return await self.shop.router.run(verb, call, work.flags, work.is_loose, state.spent, reserved)
+
+    def _limits(self, work: JobBinding) -> WorkLimits | None:
+        """How long it may take, where the policy of its element says so."""
+        step = work.contract.steps.get(self.node.element) if work.contract is not None else None
+        return step.limits if step is not None and self.job.purpose == "work" else None
+
+    async def _in_time(self, limits: WorkLimits, run: Callable[[], Coroutine[Any, Any, Made]]) -> Made:
+        """The attempt, cut off when its own time or that of all attempts is over. A thread is left to its end, and
+        what it returns then is not looked at."""
+        together = limits.schedule_to_close_seconds
+        left = (due_by(self.node, together) - self.shop.instances.sources.now()) / SECOND
+        seconds = limits.start_to_close_seconds
+        if not self.job.before and left < seconds:
+            seconds = left
+        if seconds <= 0:
+            return Failed("transient_external", OUT_OF_TIME, f"no attempt began within {together:g} s")
+        try:
+            async with asyncio.timeout(seconds):
+                return await run()
+        except TimeoutError:
+            return Failed("transient_external", OUT_OF_TIME, f"the attempt was cut off after {seconds:.3g} s")
 
     def _render_key(self, contract: ContractState, state: dict[str, Any]) -> Failed | None:
         """The key by which the outside counts the step once, from the data it sees; why there is none."""
@@ -204,11 +241,27 @@ class Attempt(msgspec.Struct, eq=False):
             return PersonAnswer(question.key, answer_to(question, told))
         return PersonAnswer(question.key, told, True, question.flags if told == question.proposal else {})
 
-    async def _spent(self) -> Spent | None:
-        """What the agents of the process have used so far."""
+    async def _state(self) -> Instance:
+        """The instance as it is now: what its agents have used so far, and what they may use."""
         instances, id = self.shop.instances, self.aggregate.id
         state: Instance = (await retry_until_stored(lambda: instances.read(id, self.origin), instances.sources)).state
-        return state.spent
+        return state
+
+    async def _reserved(self, verb: Verb, state: Instance) -> Reservation | Failed | None:
+        """What the attempt may use, committed before its agent is asked; why it is held where nothing is left."""
+        contract, instances, number = verb.execution.agent or DEFAULT, self.shop.instances, self.node.number
+        if bounds(state.ledger, contract.budget) == Budget():
+            return None
+        command = ReserveBudget(
+            node=number, attempt=self.job.attempt, job_worker=self.job.worker, budget=contract.budget,
+            wanted=contract.attempt,
+        )  # fmt: skip
+        id, origin = self.aggregate.id, self.origin
+        told = await retry_until_stored(lambda: instances.ask(id, origin, Prepared(command)), instances.sources)
+        if told.answer != "reserved":
+            return held(told.answer)
+        found = told.aggregate.state if told.aggregate is not None else await self._state()
+        return reservation_at(found.ledger, number)
 
     @property
     def _place(self) -> Place:
@@ -341,7 +394,8 @@ class Attempt(msgspec.Struct, eq=False):
         command = RecordJob(
             node=number, attempt=job.attempt, job_worker=job.worker, outcome=outcome,
             worker=instances.worker_of(aggregate), used=used,
-            budget=self.work.agent_budget if used is not None else None,
+            budget=self.work.agent_budget if used is not None or type(outcome) is JobHolds else None,
+            wanted=self.work.agent_attempt,
         )  # fmt: skip
         return Prepared(command, brought)
 

@@ -148,7 +148,7 @@ class _Project:
             '"""Everything a worker runs: workflows and the bodies of tasks, each of the type the model asks for."""'
         ]
         lines += ["", *FUTURE, "from typing import Any", "", *self._registry_imports(functions, waits=waits), ""]
-        lines.append(f"TASK_QUEUE = {quoted(self._lock.versions[0].type)}")
+        lines.append(f"TASK_QUEUE = {quoted(self._lock.first_type)}")
         types = [self._class(each.number) for each in reversed(self._lock.versions)]
         lines.append(f"WORKFLOWS: list[type[Any]] = [{', '.join([*types, *(['HeldMessage'] if waits else [])])}]")
         lines += ['"""The newest first: new instances are of its type."""', "BODIES: list[Body[Any, Any]] = ["]
@@ -187,7 +187,7 @@ class _Project:
         return any(each.startswith("message ") for each in bindings)
 
     def _class(self, number: int) -> str:
-        first = pascal(self._lock.versions[0].type) or "Process"
+        first = pascal(self._lock.first_type) or "Process"
         return f"{first}V{number}" if number > 1 else first
 
     def _request(self, type: str) -> str:
@@ -212,7 +212,7 @@ class _Project:
     def _ingress(self) -> str:
         types = ", ".join(quoted(each.type) for each in self._lock.versions)
         types = f"{types}," if len(self._lock.versions) == 1 else types
-        type = self._lock.versions[0].type
+        type = self._lock.first_type
         return fill("ingress.py", package=self._package, types=types, type=type)
 
     def _people(self) -> list[ProjectFile]:

@@ -24,7 +24,9 @@ def lint(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH…", help="Models, folders of them, verb files.", show_default=False)
     ],
-    profile: Annotated[str, typer.Option("--profile", help="hollow, contract or open.")] = "hollow",
+    profile: Annotated[
+        str, typer.Option("--profile", help="hollow, contract or open, else contract with a workflowDefinition.")
+    ] = "",
     target: Annotated[
         str, typer.Option("--target", help="Check for embedded, or for a later move: temporal, camunda or camunda:8.8.")
     ] = "embedded",
@@ -41,7 +43,7 @@ def lint(
 
     aim = aim_of("lint for", target)
     report = lint_paths(
-        paths, catalogue_of(settings), profile_of("lint with", profile), aim.target, aim.release,
+        paths, catalogue_of(settings), profile_of("lint with", profile) if profile else None, aim.target, aim.release,
         is_strict=strict, policies=catalogue_of_policies(policies),
     )  # fmt: skip
     if sarif:

@@ -32,7 +32,10 @@ async def deploy(
         list[Path] | None, typer.Argument(metavar="MODEL…", help="BPMN files, or folders of them.", show_default=False)
     ] = None,
     process: Annotated[str, typer.Option("--process", metavar="ID", help="Only this process of the file.")] = "",
-    profile: Annotated[Literal["hollow", "contract", "open"], typer.Option("--profile", help="How strict.")] = "hollow",
+    profile: Annotated[
+        Literal["hollow", "contract", "open"] | None,
+        typer.Option("--profile", help="How strict, else contract for models with a workflowDefinition."),
+    ] = None,
     policies: Annotated[
         Path | None, typer.Option("--policies", metavar="FILE", help="Policies, else policies.yaml beside the model.")
     ] = None,
@@ -60,11 +63,11 @@ async def deploy(
     A server takes one file at a time, all of it or nothing, and those that others call first. Files that call each
     other in a ring cannot be sent to it one by one: put their processes into one file.
     """
+    from perdure.app.processes.contract_binding import profile_of_file
     from perdure.app.processes.project_models import (
         called_first,
         load_model,
         model_files,
-        policies_beside,
         policies_of,
         policies_text,
         read_model_text,
@@ -92,16 +95,16 @@ async def deploy(
         if is_remote(perdure):
             for path in called_first(files):
                 text = read_model_text(path)
-                said = policies_text(path, policies) if profile == "contract" else ""
+                own = profile or profile_of_file(path, process)
+                said = policies_text(path, policies) if own == "contract" else ""
                 act = partial(
-                    perdure.processes.deploy_text, text, process=process, profile=profile, file=str(path),
+                    perdure.processes.deploy_text, text, process=process, profile=own, file=str(path),
                     policies=said,
                 )  # fmt: skip
                 found += await agreed(settings, perdure, act, confirm, phrase)
         else:
             loaded = [load_model(path) for path in files]
-            beside = policies_beside(files[0]) if profile == "contract" else None
-            catalogue = policies_of(policies) if policies is not None else beside
+            catalogue = policies_of(policies) if policies is not None else None
             found += await perdure.processes.deploy_all(loaded, process=process, profile=profile, policies=catalogue)
         output.show(settings, found, lambda: output.tables("process_tables").deployments_picture(found))
 

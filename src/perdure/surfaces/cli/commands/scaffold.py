@@ -1,4 +1,4 @@
-"""The commands for teams that own their code: scaffold, verify."""
+"""The commands for teams that own their code: scaffold, verify, drop-versions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from perdure.surfaces.cli.exit_codes import FAILED
 from perdure.surfaces.cli.global_options import Settings
 
 if TYPE_CHECKING:
-    from perdure.scaffold import ScaffoldReport, VerifyReport
+    from perdure.scaffold import DropReport, ScaffoldReport, VerifyReport, WrittenFile
 
 _CHANGES = {
     "first": "the first version",
@@ -63,15 +63,48 @@ def verify(
         raise typer.Exit(FAILED)
 
 
+def drop_versions(
+    settings: Settings,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a scaffolded project.")] = Path(),
+    version: Annotated[
+        list[int] | None, typer.Option("--version", metavar="N", help="Only this earlier version; may be repeated.")
+    ] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Only show what would be removed.")] = False,
+) -> None:
+    """Remove earlier workflow versions of a scaffolded project. Histories of them no longer replay."""
+    from perdure import scaffold as projects
+
+    report = projects.drop_versions(folder, version or (), plan=plan)
+    output.show(settings, report, lambda: _dropped(report))
+
+
 def _written(report: ScaffoldReport) -> str:
     says = "Would change" if report.is_plan else "Changed"
-    fates = {fate: sum(file.fate == fate for file in report.files) for fate in ("new", "rewritten", "removed")}
-    count = ", ".join(f"{count} {fate}" for fate, count in fates.items() if count) or "nothing"
     lines = [f"{report.workflow_type}: {_CHANGES[report.change]}."]
     lines += [f"  added behind a marker: {node}" for node in report.added]
-    lines += [f"  {file.fate:<9} {file.path}" for file in report.files if file.fate not in ("unchanged", "kept")]
-    lines.append(f"{says} in {report.out}: {count}; what you own stays as it is.")
+    lines += _changed(report.files)
+    lines.append(f"{says} in {report.out}: {_count(report.files)}; what you own stays as it is.")
     return "\n".join(lines)
+
+
+def _dropped(report: DropReport) -> str:
+    does = "Would remove" if report.is_plan else "Removed"
+    lines = [f"{does} version {each.version} ({each.workflow_type})." for each in report.dropped]
+    lines += [f"! {warning}" for warning in report.warnings]
+    lines += _changed(report.files)
+    lines += [f"  yours, and used by no version any more: {path}" for path in report.unused]
+    says = "Would change" if report.is_plan else "Changed"
+    lines.append(f"{says} in {report.folder}: {_count(report.files)}; {report.workflow_type} stays the current type.")
+    return "\n".join(lines)
+
+
+def _changed(files: tuple[WrittenFile, ...]) -> list[str]:
+    return [f"  {file.fate:<9} {file.path}" for file in files if file.fate not in ("unchanged", "kept")]
+
+
+def _count(files: tuple[WrittenFile, ...]) -> str:
+    fates = {fate: sum(file.fate == fate for file in files) for fate in ("new", "rewritten", "removed")}
+    return ", ".join(f"{count} {fate}" for fate, count in fates.items() if count) or "nothing"
 
 
 def _compared(report: VerifyReport) -> str:
@@ -87,4 +120,4 @@ def _compared(report: VerifyReport) -> str:
     return "\n".join(lines)
 
 
-COMMANDS = {"scaffold": scaffold, "verify": verify}
+COMMANDS = {"scaffold": scaffold, "verify": verify, "drop-versions": drop_versions}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from perdure.app.processes.contract_view import ContractView, MappingView
+from perdure.app.processes.contract_view import ContractView, MappingView, WorkView
 from perdure.surfaces.cli.renderers.call_tables import table
 
 
@@ -19,7 +19,7 @@ def contract_picture(view: ContractView) -> RenderableType:
     title = Text.assemble((view.process, "bold"), f" v{view.version}  ", (view.workflow_type, "cyan"))
     parts: list[RenderableType] = [title, Text(f"one workflow per {view.workflow_id}", style="dim")]
     parts += _section("Work", ("element", "type", "policy", "key", "asks and brings"), [
-        (each.element, each.type, f"{each.policy}, {each.attempts}×", each.idempotency_key,
+        (each.element, each.type, _policy(each), each.idempotency_key,
          _mapped(each.inputs, each.outputs))
         for each in view.work
     ])  # fmt: skip
@@ -33,6 +33,14 @@ def contract_picture(view: ContractView) -> RenderableType:
         (each.source, each.target, each.condition) for each in view.ways
     ])  # fmt: skip
     return Group(*parts)
+
+
+def _policy(work: WorkView) -> str:
+    """`default, 3×, 60 s each, 600 s in all`."""
+    parts = [work.policy, f"{work.attempts}×"]
+    if work.start_to_close_seconds is not None:
+        parts += [f"{work.start_to_close_seconds:g} s each", f"{work.schedule_to_close_seconds:g} s in all"]
+    return ", ".join(parts)
 
 
 def _section(title: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[RenderableType]:

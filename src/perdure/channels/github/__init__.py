@@ -1,0 +1,1 @@
+"""GitHub: its REST interface, and tasks as issues of a repository."""
