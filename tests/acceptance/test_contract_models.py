@@ -103,6 +103,8 @@ async def test_a_folder_of_models_brings_contract_models_as_contracts(store_url:
 def test_commands_take_the_profile_from_the_model(shell: Shell) -> None:
     common = ("--store", "sqlite:///c.db", "--definitions", "verbs")
     assert "nothing to say" in shell.run("lint", "contract").out
+    assert "is proved" in shell.run("prove", "contract/gate.bpmn").out
+    assert "is for Camunda" in shell.run("export", "contract/gate.bpmn", "--target", "camunda").out
     shell.run(*common, "deploy", "contract")
     shown = shell.json(*common, "processes", "contract", "approve_claim")
     assert (shown["profile"], {each["element"]: each["attempts"] for each in shown["work"]}["pay"]) == ("contract", 10)
