@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from typing import Literal
 
 import msgspec
 
@@ -72,8 +73,31 @@ class Budget(msgspec.Struct, frozen=True, gc=False):
     max_cost: int | None = None
 
 
+class Reservation(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What one attempt of the step, or job, at a place may use at most; None where nothing bounds it."""
+
+    place: int
+    tokens: int | None
+    cost: int | None
+
+
+class Ledger(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What attempts under way have reserved, the bounds somebody set in place of those of verbs, and who waits."""
+
+    reserved: tuple[Reservation, ...] = ()
+    max_tokens: int | None = None
+    max_cost: int | None = None
+    waiting: tuple[int, ...] = ()
+    """Places that wait until there is room."""
+
+
 NOTHING = Spent()
+UNUSED = Ledger()
 OVER_BUDGET = "agent.budget"
+RESERVED = "agent.reserved"
+"""Others have reserved what is left: there is room when they end."""
+RESERVED_SECONDS = 30.0
+"""After how long a place that waits for others looks again by itself."""
 
 
 class Meter:
@@ -181,6 +205,110 @@ def excess(budget: Budget, spent: Spent | None, uses: tuple[ModelUse, ...]) -> s
             "attempt. What it said was not taken."
         )
     return ""
+
+
+def is_exhausted(budget: Budget, spent: Spent | None, uses: tuple[ModelUse, ...]) -> bool:
+    """Whether what was used is known, and nothing is left of a bound."""
+    total = after(spent, uses, 0)
+    if budget.max_tokens is not None and total.tokens >= budget.max_tokens:
+        return not any(use.untold for use in uses)
+    return budget.max_cost is not None and total.cost >= budget.max_cost and cost_of(uses) is not None
+
+
+def bounds(ledger: Ledger | None, declared: Budget) -> Budget:
+    """The bounds that hold: those somebody set, else those of the verb."""
+    if ledger is None:
+        return declared
+    tokens = ledger.max_tokens if ledger.max_tokens is not None else declared.max_tokens
+    return Budget(tokens, ledger.max_cost if ledger.max_cost is not None else declared.max_cost)
+
+
+def reserve(
+    ledger: Ledger | None, declared: Budget, spent: Spent | None, place: int, tokens: int | None, cost: int | None
+) -> Reservation | tuple[str, str]:
+    """What an attempt may use: what it says it needs at most, else all that is left. A code and words without room."""
+    budget, spent, others = bounds(ledger, declared), spent or NOTHING, _others(ledger, place)
+    free_tokens = _free(budget.max_tokens, spent.tokens, [each.tokens for each in others])
+    free_cost = _free(budget.max_cost, spent.cost, [each.cost for each in others])
+    if _fits(free_tokens, tokens) and _fits(free_cost, cost):
+        return Reservation(place, free_tokens if tokens is None else tokens, free_cost if cost is None else cost)
+    alone = _fits(_free(budget.max_tokens, spent.tokens, []), tokens) and _fits(
+        _free(budget.max_cost, spent.cost, []), cost
+    )
+    told = [_told(budget.max_tokens, spent.tokens, free_tokens, "use", "used", lambda each: f"{each:,} tokens")]
+    told.append(_told(budget.max_cost, spent.cost, free_cost, "cost", "cost", money))
+    words = " ".join(filter(None, told))
+    if alone:
+        return RESERVED, f"{words} It goes on when a step that has reserved the rest ends."
+    return OVER_BUDGET, f"{words} It goes on when the budget is loosened."
+
+
+def reservation_at(ledger: Ledger | None, place: int) -> Reservation | None:
+    return next((each for each in ledger.reserved if each.place == place), None) if ledger is not None else None
+
+
+def with_reservation(ledger: Ledger | None, made: Reservation) -> Ledger:
+    ledger = ledger or UNUSED
+    return msgspec.structs.replace(ledger, reserved=(*_others(ledger, made.place), made))
+
+
+def released(ledger: Ledger | None, place: int) -> Ledger | None:
+    """The ledger without what the attempt at a place had reserved."""
+    if reservation_at(ledger, place) is None or ledger is None:
+        return ledger
+    return msgspec.structs.replace(ledger, reserved=_others(ledger, place))
+
+
+def with_waiting(ledger: Ledger | None, place: int) -> Ledger:
+    ledger = ledger or UNUSED
+    return msgspec.structs.replace(ledger, waiting=(*(each for each in ledger.waiting if each != place), place))
+
+
+def without_waiting(ledger: Ledger | None, place: int) -> Ledger | None:
+    if ledger is None or place not in ledger.waiting:
+        return ledger
+    return msgspec.structs.replace(ledger, waiting=tuple(each for each in ledger.waiting if each != place))
+
+
+def looser(before: Budget, after: Budget) -> tuple[str, ...]:
+    """The bounds that would be wider than before."""
+    pairs = (("max_tokens", before.max_tokens, after.max_tokens), ("max_cost", before.max_cost, after.max_cost))
+    return tuple(name for name, old, new in pairs if new is not None and old is not None and new > old)
+
+
+def refused_budget(
+    before: Budget, after: Budget, loosens: bool, reason: str
+) -> tuple[Literal["invalid", "forbidden"], str, str, str] | None:
+    """Why a budget cannot be set so: the code of a rejection, what was to be done, the fact and a hint."""
+    do = f"{'loosen' if loosens else 'tighten'} the budget of"
+    if after == Budget():
+        return "invalid", do, "neither tokens nor cost are given", "Say max_tokens, max_cost or both."
+    if loosens and not reason.strip():
+        return "invalid", do, "no reason was given", "Say why: it stays in the journal."
+    if not loosens and (wider := looser(before, after)):
+        hint = "To loosen it is a decision: `perdure budgets loosen`, with a reason."
+        return "forbidden", do, f"{' and '.join(wider)} would be wider than now", hint
+    return None
+
+
+def _others(ledger: Ledger | None, place: int) -> tuple[Reservation, ...]:
+    return tuple(each for each in ledger.reserved if each.place != place) if ledger is not None else ()
+
+
+def _free(bound: int | None, spent: int, reserved: Iterable[int | None]) -> int | None:
+    return None if bound is None else bound - spent - sum(each or 0 for each in reserved)
+
+
+def _fits(free: int | None, wanted: int | None) -> bool:
+    return free is None or (free > 0 and (wanted is None or wanted <= free))
+
+
+def _told(bound: int | None, spent: int, free: int | None, may: str, have: str, shown: Callable[[int], str]) -> str:
+    if bound is None or free is None:
+        return ""
+    held = bound - spent - free
+    more = f" and {shown(held)} are reserved" if held else ""
+    return f"The agents may {may} {shown(bound)} in all; {shown(spent)} are {have}{more}."
 
 
 def micros(amount: Decimal) -> int:

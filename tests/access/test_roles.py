@@ -154,7 +154,7 @@ def test_a_key_that_makes_no_sense_is_refused_by_name(change: dict[str, Any], fa
 @pytest.mark.parametrize(
     ("giver", "grant", "fact"),
     [
-        (somebody("operator"), replace(GOOD, roles=("admin",)), "may not do 'call.approve'"),
+        (somebody("operator"), replace(GOOD, roles=("admin",)), "may not do 'budget.loosen'"),
         (somebody("admin", operations=("key.create",)), GOOD, "may not do"),
         (somebody("admin", verbs=("kyc.*",)), GOOD, "does not reach the verbs '*'"),
         (somebody("admin", verbs=("kyc.*",)), replace(GOOD, verbs=("kyc.a", "desk.b")), "the verbs 'desk.b'"),

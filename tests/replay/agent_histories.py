@@ -51,5 +51,12 @@ def question_history(
         )),
         ("RecordAttempt", (e.StepHeld(1, 2, at(71), "agent.open", "The circuit breaker is open.", at(75)),)),
         ("FireTimer", (e.AttemptStarted(1, 3, at(75), 3),)),
+        ("ReserveBudget", (e.BudgetReserved(1, 3, at(75), 1000, None),)),
+        ("RecordAttempt", (
+            e.AgentUsed(1, 3, at(76), "agent:judge", 1_000_000, USES[:1]), e.BudgetReleased(1, at(76)),
+            e.StepHeld(1, 3, at(76), "agent.budget", "Nothing is left.", 0),
+        )),
+        ("SetBudget", (e.BudgetSet(at(77), "rita", 9000, 500_000, "worth it", True), e.StepReady(1, at(77)))),
+        ("LeaseJob", (e.AttemptStarted(1, 4, at(77), 3),)),
         ("RecordAttempt", (e.StepCompleted(1, at(80), result),)),
     )  # fmt: skip

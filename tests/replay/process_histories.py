@@ -87,11 +87,20 @@ INSTANCES: dict[str, Commands] = {
             e.TaskOpened(2, groups="compliance", due="PT1H", due_at=at(61)),
         )),
         ("CompleteTask", at(9), (
-            e.TaskCompleted(2, at(9), "rita", ""), e.JobAnswered(2, at(9), "rita", NEXT),
+            e.TaskCompleted(2, at(9), "rita", "aa.cc", at(61)), e.JobAnswered(2, at(9), "rita", NEXT),
             e.JobMade(2, "kyc.judge", 1), e.JobStarted(2, 2, at(9), 5),
         )),
         ("RecordJob", at(10), (e.JobHeld(2, 2, at(10), "agent.open", "The circuit breaker is open.", at(11)),)),
         ("FireTimer", at(11), (e.JobMade(2, "kyc.judge", 1), e.JobStarted(2, 3, at(11), 5))),
+        ("ReserveBudget", at(11), (e.BudgetReserved(2, 3, at(11), 1000, None),)),
+        ("RecordJob", at(11), (
+            e.AgentUsed(2, 3, at(11), "agent:judge", 900_000, USES[:1]), e.BudgetReleased(2, at(11)),
+            e.JobHeld(2, 3, at(11), "agent.budget", "Nothing is left.", 0),
+        )),
+        ("SetBudget", at(12), (
+            e.BudgetSet(at(12), "rita", 9000, None, "worth it", True), e.JobMade(2, "kyc.judge", 1),
+            e.JobStarted(2, 4, at(12), 5),
+        )),
         ("RecordJob", at(12), (
             e.JobCompleted(2, at(12), NEXT, "kyc.judge"), e.Left(2, "completed"), e.InstanceEnded(at(12), "completed"),
         )),
@@ -307,7 +316,9 @@ TAGS_OF_INSTANCES = {
     36: "PayloadErased", 37: "ProgressPosted", 38: "MessageIgnored", 39: "Adopted", 40: "TaskDelegated",
     41: "TaskChased", 42: "TaskOverridden", 43: "AgentUsed", 44: "JobRebound", 45: "Rerouted",
     46: "OverrideProposed", 47: "OverrideAgreed", 48: "ConsequenceAgreed", 49: "CorrelationFailed",
-    50: "TaskAnswered", 51: "TaskReopened", 52: "CarrierChanged", 53: "JobAsked", 54: "JobAnswered", 55: "JobHeld",
+    50: "TaskAnswered", 51: "TaskReopened", 52: "CarrierChanged", 53: "JobAsked", 54: "JobAnswered",
+    55: "JobHeld", 56: "BudgetReserved",
+    57: "BudgetReleased", 58: "BudgetSet",
 }  # fmt: skip
 TAGS_OF_PROCESSES = {1: "VersionDeployed", 2: "StatusChanged", 3: "StartsArmed", 4: "StartFired", 5: "Redrawn"}
 TAGS_OF_ACCESS = {1: "KeyCreated", 2: "KeyRevoked", 3: "SessionEnded"}

@@ -28,6 +28,7 @@ TAGS = {
     42: "DraftRevised", 43: "DraftMoved", 44: "CompensationEnded", 50: "TaskOpened", 51: "TaskActed",
     52: "TaskChased", 60: "AgentUsed", 61: "ProposalMade", 62: "ProposalAnswered",
     63: "QuestionAsked", 64: "QuestionAnswered", 65: "StepHeld",
+    66: "BudgetReserved", 67: "BudgetReleased", 68: "BudgetSet",
     70: "OverrideProposed", 71: "OverrideAgreed", 72: "GateReopened", 73: "CorrelationFailed", 74: "FailureAsked",
     75: "TaskAnswered", 76: "TaskReopened",
 }  # fmt: skip

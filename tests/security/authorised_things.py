@@ -155,7 +155,7 @@ class Things:
                 return await self.of({
                     "calls": "call", "runbooks": "runbook", "drafts": "draft", "instances": "instance", "keys": "key",
                     "incidents": "call", "documents": "document", "lifecycles": "subject", "workflow": "subject",
-                    "uploads": "upload",
+                    "uploads": "upload", "budgets": "call",
                 }[room])  # fmt: skip
             case "key" if room == "lifecycles":
                 return "passport"

@@ -22,14 +22,16 @@ def _table(*groups: tuple[frozenset[Role], str]) -> dict[str, frozenset[Role]]:
 
 OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_EVERYONE, """
-        agent.list audit.export call.list call.read dead-letter.list draft.read engine.list event.read incident.list
+        agent.list audit.export budget.read call.list call.read dead-letter.list draft.read engine.list event.read
+        incident.list
         instance.list instance.read lifecycle.list lifecycle.read overview.read pack.list pack.read parked.list
         process.list process.read request.read runbook.list runbook.read session.read task.list task.read verb.list
         verb.read document.list document.read
     """),
     (_roles("author", "operator"), "runbook.draft runbook.extend runbook.plan runbook.start verb.call"),
     (_roles("operator"), """
-        agent.close call.amend call.cancel call.resolve call.retry case.cancel completion.send dead-letter.discard
+        agent.close budget.tighten call.amend call.cancel call.resolve call.retry case.cancel completion.send
+        dead-letter.discard
         dead-letter.replay incident.retry incident.traceback instance.cancel instance.migrate instance.modify
         instance.move instance.resolve instance.resume instance.retry instance.start instance.suspend lifecycle.act
         lifecycle.cancel lifecycle.dismiss lifecycle.look lifecycle.migrate lifecycle.resolve lifecycle.retry
@@ -41,7 +43,7 @@ OPERATIONS: Final[dict[str, frozenset[Role]]] = _table(
     (_roles("operator", "reviewer"), "document.content"),
     (_roles("operator", "author"), "document.create document.receive document.upload"),
     (_roles("reviewer"), "document.verify document.reject document.supersede document.waive"),
-    (_roles("reviewer"), "call.approve runbook.answer"),
+    (_roles("reviewer"), "budget.loosen call.approve runbook.answer"),
     (_roles("reviewer", "operator"), """
         lifecycle.transit task.accept task.claim task.complete task.delegate task.unclaim
     """),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from perdure.agent_usage import Budget
 from perdure.bpmn.machine.deployed_process import Deployed, Profile
 from perdure.bpmn.model import Model
 from perdure.engine.capabilities import Capabilities
@@ -136,6 +137,12 @@ class Engine(Protocol):
     ) -> Aggregate: ...
     async def suspend(self, instance: InstanceName, origin: Origin, *, reason: str = "") -> Aggregate: ...
     async def resume(self, instance: InstanceName, origin: Origin, *, shift_timers: bool = False) -> Aggregate: ...
+    async def set_budget(
+        self, instance: InstanceName, origin: Origin, declared: Budget, wanted: Budget, *, loosens: bool, reason: str
+    ) -> Aggregate:
+        """Set what all agents of it may use; whatever waits for that goes on. What is `declared` holds until then."""
+        ...
+
     async def modify(
         self,
         instance: InstanceName,

@@ -14,6 +14,8 @@ from perdure.telemetry.metric_names import ABOUT, BUCKETS, LABELS
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 OTHER = "other"
 MAX_ROUTES = 500
+MAX_WORKS = 500
+"""How many processes and verbs have series of their own."""
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -49,6 +51,7 @@ class Metrics:
         self.registry = CollectorRegistry(auto_describe=False)
         self._verbs = frozenset(verbs)
         self._routes: set[str] = set()
+        self._works: set[str] = set()
         self._answered: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._counters = {name: self._made(Counter, name) for name in ABOUT if name.endswith("_total")}
         self._histograms: dict[str, Histogram] = {
@@ -89,6 +92,30 @@ class Metrics:
 
     def incident_raised(self) -> None:
         self._counters["perdure_incidents_raised_total"].inc()
+
+    def task_ended(self, at: int, due_at: int, *, is_expired: bool = False) -> None:
+        """A human task was answered, or its time ran out; moments in microseconds."""
+        outcome = "late" if is_expired or (due_at and at > due_at) else "in_time" if due_at else "undated"
+        self._counters["perdure_human_tasks_ended_total"].labels(outcome).inc()
+
+    def instance_ended(self, process: str, status: str) -> None:
+        self._counters["perdure_instances_ended_total"].labels(self._work(process), status).inc()
+
+    def compensated(self, *, is_whole: bool) -> None:
+        self._counters["perdure_compensations_total"].labels("whole" if is_whole else "failed").inc()
+
+    def agent_used(self, work: str, version: int, tokens: int, cost: float) -> None:
+        labels = (self._work(work), str(version))
+        self._counters["perdure_agent_tokens_total"].labels(*labels).inc(tokens)
+        self._counters["perdure_agent_cost_total"].labels(*labels).inc(cost)
+
+    def _work(self, name: str) -> str:
+        """The label of a process or a verb: so many, and no more."""
+        if name not in self._works:
+            if len(self._works) >= MAX_WORKS:
+                return OTHER
+            self._works.add(name)
+        return name
 
     def refused(self, code: str) -> None:
         self._counters["perdure_commands_rejected_total"].labels(code).inc()

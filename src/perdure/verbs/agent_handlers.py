@@ -59,6 +59,14 @@ class AgentContract(msgspec.Struct, frozen=True):
     """For whom its questions are; the group `ask` where nothing else is said. Absent from the hash where not said."""
 
     breaker: BreakerRule | UnsetType = UNSET
+    attempt_tokens: int | UnsetType = UNSET
+    """What one attempt may use at most, and reserves before it begins; all that is left where nothing is said."""
+    attempt_cost: int | UnsetType = UNSET
+
+    @property
+    def attempt(self) -> Budget:
+        """What one attempt may use at most."""
+        return Budget(self.attempt_tokens or None, self.attempt_cost or None)
 
     @property
     def budget(self) -> Budget:
@@ -166,12 +174,18 @@ def read_agent(fields: Fields) -> AgentContract:
         tier=fields.word("tier", TIERS, "reviewable"),
         prices={model: _price(fields, node) for model, node in fields.mapping("prices").items()},
         questions=read_task(questions) if questions is not None else UNSET,
+        attempt_tokens=fields.integer("attempt_tokens", 0, 1, MAX_TOKENS) if "attempt_tokens" in fields else UNSET,
+        attempt_cost=_set(_amount(fields, "attempt_cost")),
         breaker=_breaker(breaker, fields.duration("timeout")) if breaker is not None else UNSET,
     )
     if contract.confidence is not None and not contract.ask:
         reason = "nothing says who is asked when the agent is not confident enough"
         fields.wrong(fields.get("confidence"), "agent", reason, "Add ask: with the name of a group.")
     return contract
+
+
+def _set(amount: int | None) -> int | UnsetType:
+    return UNSET if amount is None else amount
 
 
 def _breaker(fields: Fields, timeout: float | None) -> BreakerRule:

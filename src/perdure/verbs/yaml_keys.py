@@ -152,6 +152,8 @@ ACCEPTED_KEYS = MappingProxyType(
                 "prices",
                 "questions",
                 "breaker",
+                "attempt_tokens",
+                "attempt_cost",
             ]
         ),
         "price": frozenset(["input", "output"]),

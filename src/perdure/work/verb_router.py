@@ -25,7 +25,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 
 import msgspec
 
-from perdure.agent_usage import NOTHING, Meter, Spent, Used
+from perdure.agent_usage import NOTHING, OVER_BUDGET, Meter, Reservation, Spent, Used
 from perdure.business_calendar import Calendars
 from perdure.errors import InvariantBroken, PayloadTooLargeError, SchemaViolationError, StoreUnavailableError
 from perdure.human_tasks import AGENT
@@ -38,6 +38,7 @@ from perdure.verbs.definition import CALENDAR, CRUD, INSTANT_COMPLETE, PARK, STA
 from perdure.verbs.handler_registry import Handler, HandlerRegistry
 from perdure.verbs.handlers import SECRET, Call, Decide, Lent, Result
 from perdure.verbs.references import BoundedResolver, Bounds, Resolver
+from perdure.work.agents.budgets import EXHAUSTED
 from perdure.work.agents.circuit_breaker import OPEN, Breakers, record, seconds_to_wait
 from perdure.work.agents.graph_runner import Kept
 from perdure.work.agents.invocation import Answered, ask, named, uses_of
@@ -200,17 +201,24 @@ class Router:
         contracts: Iterable[FlagContract] | None = None,
         is_loose: bool = False,
         spent: Spent | None = None,
+        reserved: Reservation | None = None,
     ) -> Coroutine[Any, Any, Produced | Failed]:
         """One attempt. Never raises what the handler raised; cancellation passes through.
 
         Flags are checked against what the verb promises, and against the contracts of the process it runs for. A sync
         verb that is called by itself sets them for nobody; they are shown with its result.
         """
-        attempt = self._attempt(verb, call, contracts, is_loose, spent)
+        attempt = self._attempt(verb, call, contracts, is_loose, spent, reserved)
         return attempt if self.around is None else _within(self.around(call), attempt)
 
     async def _attempt(
-        self, verb: Verb, call: Call, contracts: Iterable[FlagContract] | None, is_loose: bool, spent: Spent | None
+        self,
+        verb: Verb,
+        call: Call,
+        contracts: Iterable[FlagContract] | None,
+        is_loose: bool,
+        spent: Spent | None,
+        reserved: Reservation | None = None,
     ) -> Produced | Failed:
         bound, began = self._bound.get(verb.content_hash) or self._bind(verb), self._now()
         call._lent = bound.lent
@@ -219,7 +227,9 @@ class Router:
             if bound.is_agent and (held := await self._held(verb, bound, call)) is not None:
                 return held
             if bound.is_agent:
-                result: Any = await ask(bound.function, verb, call, call._metered(), spent or NOTHING, self._kept)
+                result: Any = await ask(
+                    bound.function, verb, call, call._metered(), spent or NOTHING, self._kept, reserved
+                )
             else:
                 result = await bound.run(call)
             made = self._produced(bound, verb, call, result, contracts, is_loose)
@@ -231,6 +241,8 @@ class Router:
             made = Failed("transient_infrastructure", "handler.error", f"CancelledError: {error}"[:MAX_MESSAGE])
         except Exception as error:
             made = classify(verb, error)
+            if made.code == EXHAUSTED:
+                made = msgspec.structs.replace(made, code=OVER_BUDGET, is_hold=True)
         if bound.is_agent:
             await self._count(verb, bound, call, made)
         if call._secrets:

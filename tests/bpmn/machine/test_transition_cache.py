@@ -222,8 +222,10 @@ OTHERWISE: tuple[tuple[Any, dict[str, Any]], ...] = (
         "writer": "w", "worker": 1, "answer": b"a" * 32, "documents": b"d" * 32,
     }),
 )  # fmt: skip
-UNREAD = {"definition", "message_id"}
-"""A beginning is looked for by its definition; a message's id is for the inbox alone."""
+UNREAD = {"definition", "message_id", "wanted"}
+"""A beginning is looked for by its definition; a message's id is for the inbox alone; what an attempt may use is read
+with a budget only, and no command with one is remembered.
+"""
 
 
 @pytest.mark.req("O6")

@@ -95,15 +95,13 @@ async def test_what_an_agent_says_is_held_to_the_schema_of_its_verb(sqlite_url: 
 
 
 @pytest.mark.req("O13")
-async def test_over_budget_fails_for_good_and_what_was_used_is_recorded(store_url: str) -> None:
+async def test_over_budget_waits_and_what_was_used_is_recorded(store_url: str) -> None:
     contract = f'{{max_cost: "0.0003", {PRICES}}}'
     async with opened(store_url, contract, judge=graph(*[answer()] * 9)) as sandbox:
         view = await sandbox.call("ubo.judge", {"entity": "Allianz"})
         await sandbox.run_until_idle()
-        assert (view.state, view.error.code, view.error.failure_class) == (
-            "failed", "agent.budget", "permanent_business",
-        )  # fmt: skip
-        assert "may cost 0.0003 in all and have cost 0.0004" in view.error.message
+        assert (view.state, view.waiting_for.kind, view.waiting_for.code) == ("parked", "held", "agent.budget")
+        assert "may cost 0.0003 in all and have cost 0.0004" in view.waiting_for.text
         assert (view.usage.cost, view.usage.attempts, view.usage.requests) == ("0.0004", 1, 1)
         await whole(sandbox)
 
@@ -123,9 +121,9 @@ async def test_failed_attempts_count_and_no_model_is_asked_once_the_budget_is_us
         await sandbox.advance("PT1M")
         view = await sandbox.status(view.id)
         assert asked == [1, 2]
-        assert (view.state, view.error.code) == ("failed", "agent.budget")
-        assert "No model was asked" in view.error.message
-        assert (view.usage.tokens, view.usage.attempts) == (120, 3)
+        assert (view.state, view.waiting_for.code) == ("parked", "agent.budget")
+        assert "goes on when the budget is loosened" in view.waiting_for.text
+        assert (view.usage.tokens, view.usage.attempts) == (120, 2)
         await whole(sandbox)
 
 
@@ -134,7 +132,7 @@ async def test_a_graph_that_goes_round_in_circles_is_stopped_by_its_budget(sqlit
     endless = [answer(40, 10) for _ in range(500)]
     async with opened(sqlite_url, "{max_tokens: 200}", judge=graph(*endless, rounds=400)) as sandbox:
         view = await sandbox.call("ubo.judge", {"entity": "Allianz"})
-        assert view.error.code == "agent.budget" and "before it asked a model again" in view.error.message
+        assert view.waiting_for.code == "agent.budget" and "before it asked a model again" in view.waiting_for.text
         assert (view.usage.tokens, view.usage.requests) == (200, 4)
     async with opened(f"{sqlite_url}2", "{max_requests: 3}", judge=graph(*endless, rounds=400)) as sandbox:
         view = await sandbox.call("ubo.judge", {"entity": "Nordlys"})
@@ -159,7 +157,7 @@ async def test_the_limits_of_pydantic_ai_are_those_of_the_budget(sqlite_url: str
     asked = Asked({"wrong": True})  # never what the agent wants: its library would ask again and again
     async with opened(sqlite_url, "{max_tokens: 10}", judge=runner(asked)) as sandbox:
         view = await sandbox.call("ubo.judge", {"entity": "Allianz"})
-        assert view.error.code == "agent.budget" and len(asked.prompts) == 1
+        assert view.waiting_for.code == "agent.budget" and len(asked.prompts) == 1
         assert view.usage.requests == 1 and view.usage.tokens > 10
 
 
@@ -264,7 +262,7 @@ async def test_agents_at_work_at_the_same_time_do_not_spend_one_budget_twice(sql
             return {"verdict": "good"}
 
     program = '(ubo.judge :entity "A" :as @a)\n(ubo.judge :entity "B" :as @b)\n'
-    async with opened(sqlite_url, "{max_tokens: 100}", judge=Pair()) as sandbox:
+    async with opened(sqlite_url, "{max_tokens: 100, attempt_tokens: 50}", judge=Pair()) as sandbox:
         view = await sandbox.runbooks.start(program)
         await sandbox.run_until_idle()
         view = await sandbox.runbooks.show(view.id)

@@ -218,8 +218,8 @@ async def test_what_a_runbook_has_spent_counts_for_every_agent_of_it(store_url: 
     program = "".join(f"(ubo.judge :entity {line})\n" for line in lines)
     async with opened(store_url, "{max_tokens: 120}", judge=Dear()) as sandbox:
         view = await started(sandbox, program)
-        assert [step.state for step in view.steps] == ["completed", "completed", "failed"]
-        assert (view.steps[2].error.code, view.usage.tokens) == ("agent.budget", 120)
+        assert [step.state for step in view.steps] == ["completed", "completed", "parked"]
+        assert (view.steps[2].waiting_for.code, view.usage.tokens) == ("agent.budget", 120)
         assert view.steps[0].usage.tokens == 60
         await whole(sandbox)
 

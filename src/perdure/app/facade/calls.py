@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from perdure.app.agent_views import AgentView
+from perdure.app.budgets import BudgetView
 from perdure.app.calls.views import CallView, ErrorView
 from perdure.app.engine_views import EngineView
 from perdure.app.facade.performer import Desk, pages
@@ -16,6 +17,13 @@ from perdure.app.lifecycles.views import LifecycleStatus
 from perdure.app.lists.list_rows import DeadLetterItem, RunbookRow, StuckView
 from perdure.app.operations import calls, dead_letters, incidents
 from perdure.app.operations.agents import CloseAgent, close_agent, list_agents
+from perdure.app.operations.budgets import (
+    LoosenBudget,
+    TightenBudget,
+    loosen_budget,
+    show_budget,
+    tighten_budget,
+)
 from perdure.app.operations.calls import (
     AmendCall,
     ApproveAmendment,
@@ -30,7 +38,7 @@ from perdure.app.operations.engines import list_engines
 from perdure.app.operations.instances import ShowInstance, show_instance
 from perdure.app.operations.lifecycles import ShowLifecycle, show_lifecycle
 from perdure.app.operations.overview import show_overview
-from perdure.app.operations.request_fields import Nothing, Paged
+from perdure.app.operations.request_fields import ById, Nothing, Paged
 from perdure.app.operations.verbs import ShowVerb, show_verb
 from perdure.app.overview.overview import Overview
 from perdure.app.quarantine_views import QUARANTINED
@@ -134,6 +142,20 @@ class CallDesk(Desk):
     async def close_agent(self, agent: str, *, reason: str) -> AgentView:
         """Close the circuit breaker of an agent by hand: it is asked again at once."""
         return await self._performer.ask(close_agent, CloseAgent(agent, reason))
+
+    async def budget(self, id: str) -> BudgetView:
+        """What all agents of a call, a runbook or an instance may use, have used and have reserved, and who waits."""
+        return await self._performer.ask(show_budget, ById(id))
+
+    async def tighten_budget(self, id: str, *, max_tokens: int | None = None, max_cost: str = "") -> BudgetView:
+        """Let agents use less. What would be wider than now is refused."""
+        return await self._performer.ask(tighten_budget, TightenBudget(id, max_tokens, max_cost))
+
+    async def loosen_budget(
+        self, id: str, *, reason: str, max_tokens: int | None = None, max_cost: str = ""
+    ) -> BudgetView:
+        """Let agents use more, with a reason. What waits for it goes on."""
+        return await self._performer.ask(loosen_budget, LoosenBudget(id, reason, max_tokens, max_cost))
 
     async def engines(self) -> list[EngineView]:
         """Which engines carry processes: whether each can be reached, what it can, and what is under way to it."""

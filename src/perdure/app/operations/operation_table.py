@@ -8,6 +8,7 @@ from typing import Any
 from perdure.app.operations import (
     agents,
     audits,
+    budgets,
     calls,
     dead_letters,
     deployments,
@@ -51,6 +52,7 @@ TABLE: tuple[Row, ...] = tuple(
         drafts,
         overview,
         agents,
+        budgets,
         engines,
         events,
         audits,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from perdure.agent_usage import MICRO, ModelUse
 from perdure.app.telemetry.observed_commit import ObservedCommit
 from perdure.bpmn.machine import journal_entries as process_entries
-from perdure.bpmn.machine.aggregate_ids import child_id
+from perdure.bpmn.machine.aggregate_ids import INSTANCE, child_id
+from perdure.bpmn.machine.state import Instance
 from perdure.errors import PerdureError
 from perdure.journal import Origin
 from perdure.kernel.kernel import Aggregate, Kernel
@@ -37,8 +40,38 @@ class EntryMetrics:
             for entry in entries:
                 if is_runbook:
                     await self._measured(seen.aggregate, entry)
-                elif type(entry) is process_entries.IncidentRaised:
-                    self.metrics.incident_raised()
+                elif seen.aggregate.kind == INSTANCE:
+                    self._of_instance(seen.aggregate.state, entry)
+
+    def _of_instance(self, state: Instance, entry: Any) -> None:
+        match entry:
+            case process_entries.IncidentRaised():
+                self.metrics.incident_raised()
+            case process_entries.TaskCompleted():
+                self.metrics.task_ended(entry.at, entry.due_at)
+            case process_entries.InstanceEnded():
+                self.metrics.instance_ended(state.process, entry.status)
+                if entry.status in ("compensated", "compensation_failed"):
+                    self.metrics.compensated(is_whole=entry.status == "compensated")
+            case process_entries.AgentUsed():
+                self.metrics.agent_used(state.process, state.process_version, *_used(entry.uses))
+            case _:
+                pass
+
+    def _of_people(self, state: Runbook, entry: Any) -> None:
+        """What of a runbook is about people, money and taking back."""
+        match entry:
+            case e.TaskActed(act="complete") | e.TimedOut():
+                task = state.steps[entry.step - 1].tokens[entry.token - 1].task
+                if task is not None:
+                    self.metrics.task_ended(entry.at, task.due_at, is_expired=type(entry) is e.TimedOut)
+            case e.CompensationEnded():
+                self.metrics.compensated(is_whole=not entry.failures)
+            case e.AgentUsed():
+                step = state.steps[entry.step - 1]
+                self.metrics.agent_used(step.verb, step.version, *_used(entry.uses))
+            case _:
+                pass
 
     async def _measured(self, aggregate: Aggregate, entry: Any) -> None:
         state = aggregate.state
@@ -51,6 +84,7 @@ class EntryMetrics:
             self._cancelled(state, entry.at)
         elif kind is e.IncidentRaised:
             self.metrics.incident_raised()
+        self._of_people(state, entry)
         if kind is e.RunbookCompleted or (kind is e.StepCompleted and state.course is None):
             self.metrics.runbook_completed((entry.at - state.started_at) / SECOND)
 
@@ -86,6 +120,12 @@ class EntryMetrics:
             return "choice"
         verb = self._catalogue.find(step.verb, step.version)
         return verb.execution.kind if verb is not None else OTHER
+
+
+def _used(uses: Iterable[ModelUse]) -> tuple[int, float]:
+    """Tokens, and what is known of their cost."""
+    found = tuple(uses)
+    return sum(use.tokens for use in found), sum(use.cost or 0 for use in found) / MICRO
 
 
 def begun_at(state: Runbook, step: Step) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from perdure.agent_usage import after
+from perdure.agent_usage import UNUSED, Reservation, after, released, with_reservation
 from perdure.bpmn import timer_cycles
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.completed_activities import appended
@@ -76,6 +76,8 @@ def _left(state: Instance, entry: e.Left) -> None:
             _hand_up(state, node)
     for number in gone:
         state.nodes.pop(number, None)
+        if state.ledger is not None:
+            state.ledger = released(state.ledger, number)
     if state.watches:
         for number in [watch.number for watch in state.watches.values() if watch.node in gone]:
             del state.watches[number]
@@ -403,6 +405,18 @@ def _job_answered(state: Instance, entry: e.JobAnswered) -> None:
     state.nodes[entry.number] = replace(node, kind="job", task=None, job=replace(job, answer=entry.answer))
 
 
+def _budget_reserved(state: Instance, entry: e.BudgetReserved) -> None:
+    state.ledger = with_reservation(state.ledger, Reservation(entry.number, entry.tokens, entry.cost))
+
+
+def _budget_released(state: Instance, entry: e.BudgetReleased) -> None:
+    state.ledger = released(state.ledger, entry.number)
+
+
+def _budget_set(state: Instance, entry: e.BudgetSet) -> None:
+    state.ledger = replace(state.ledger or UNUSED, max_tokens=entry.max_tokens, max_cost=entry.max_cost)
+
+
 def _override_proposed(state: Instance, entry: e.OverrideProposed) -> None:
     made = Override(
         entry.number,
@@ -479,6 +493,9 @@ TABLE: dict[type, Callable[[Instance, Any], None]] = {
     e.JobAsked: _job_asked,
     e.JobAnswered: _job_answered,
     e.JobHeld: _job_held,
+    e.BudgetReserved: _budget_reserved,
+    e.BudgetReleased: _budget_released,
+    e.BudgetSet: _budget_set,
     e.Rerouted: _rerouted,
     e.OverrideProposed: _override_proposed,
     e.OverrideAgreed: _override_agreed,

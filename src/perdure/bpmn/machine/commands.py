@@ -93,6 +93,29 @@ class RecordJob(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
     used: Used | None = None
     """What its agent used, or whatever else asked models."""
     budget: Budget | None = None
+    wanted: Budget = Budget()
+    """What one attempt may use at most, as the verb says."""
+
+
+class ReserveBudget(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
+    """Set aside what an attempt may use at most, before its agent is asked; all that is left where it does not say."""
+
+    node: int
+    attempt: int
+    job_worker: int
+    budget: Budget
+    wanted: Budget = Budget()
+
+
+class SetBudget(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
+    """Set what all agents of the work may use; what is None stays. To loosen it is a decision of its own."""
+
+    declared: Budget
+    max_tokens: int | None = None
+    max_cost: int | None = None
+    loosens: bool = False
+    reason: str = ""
+    worker: int = 0
 
 
 class Correlate(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
@@ -321,5 +344,5 @@ class NoteOnTask(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True):
 Command = (
     StartInstance | LeaseJob | RecordJob | Correlate | FireTimer | ClaimTask | UnclaimTask | DelegateTask | ReassignTask
     | CompleteTask | EndCall | Escalate | Cancel | Suspend | Resume | Modify | Migrate | RaiseIncident | RetryIncident
-    | ResolveIncident | NoteFailedCorrelation | Erase | ChangeCarrier | NoteOnTask
+    | ResolveIncident | NoteFailedCorrelation | Erase | ChangeCarrier | NoteOnTask | ReserveBudget | SetBudget
 )  # fmt: skip

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from perdure.bpmn import model as m
+from perdure.bpmn.machine import agent_budgets, external_triggers, human_tasks, jobs, operator_commands
 from perdure.bpmn.machine import commands as c
-from perdure.bpmn.machine import external_triggers, human_tasks, jobs, operator_commands
 from perdure.bpmn.machine import journal_entries as e
 from perdure.bpmn.machine.apply import started
 from perdure.bpmn.machine.event_subscriptions import arm_subs
@@ -54,7 +54,9 @@ def decide(
     if state.status in ENDED:
         return _late(state, command, now)
     game = TokenGame(plans[state.definition], state.copy(), now, cron)
-    if type(command) in ACTS:
+    if type(command) is c.SetBudget:
+        answer: str | Rejection | Proposed = agent_budgets.set_budget(game, command, origin.principal)
+    elif type(command) in ACTS:
         answer = _act(game, plans, state, command, origin)
     else:
         answer = _TABLE[type(command)](game, command, chance)
@@ -187,7 +189,7 @@ def _late(state: Instance, command: c.Command, now: int) -> Answer:
             why = f"the instance is {state.status}"
             ignored = e.MessageIgnored(now, f"watch {command.watch}", command.message_id, why)
             return Decision((ignored,), "ignored", keeps=False)
-        case c.FireTimer() | c.LeaseJob() | c.EndCall() | c.Escalate() | c.RaiseIncident():
+        case c.FireTimer() | c.ReserveBudget() | c.LeaseJob() | c.EndCall() | c.Escalate() | c.RaiseIncident():
             return Decision((), "gone", keeps=False)
         case c.Cancel():
             return Decision((), "replayed", keeps=False)
@@ -198,6 +200,7 @@ def _late(state: Instance, command: c.Command, now: int) -> Answer:
 _TABLE: dict[type, Callable[[TokenGame, Any, float], str | Rejection]] = {
     c.LeaseJob: lambda game, command, chance: jobs.lease(game, command),
     c.RecordJob: jobs.record,
+    c.ReserveBudget: lambda game, command, chance: agent_budgets.reserved(game, command),
     c.Correlate: lambda game, command, chance: external_triggers.correlate(game, command),
     c.FireTimer: lambda game, command, chance: external_triggers.fire(game, command),
     c.ClaimTask: lambda game, command, chance: human_tasks.claim(game, command),

@@ -99,7 +99,7 @@ def complete_task(game: TokenGame, command: c.CompleteTask) -> str | Rejection:
     if fault is not None:
         return fault
     note_override(game, node.number, command.who, "complete")
-    game.emit(e.TaskCompleted(node.number, game.now, by, command.seen))
+    game.emit(e.TaskCompleted(node.number, game.now, by, command.seen, found[1].due_at))
     intake = game.spot(node.element).intake
     if intake and command.message:
         make_job(game, node.number, intake, "intake", command.message, by)
@@ -117,7 +117,8 @@ def _answer_agent(game: TokenGame, node: Node, command: c.CompleteTask) -> str |
         fact = "an agent goes on with the answer, and only it sets flags"
         return Rejection("invalid", "complete", "task", task_key(node.number), fact, "Leave the flags out.")
     note_override(game, node.number, command.who, "complete")
-    game.emit(e.TaskCompleted(node.number, game.now, command.who.name, command.seen))
+    due_at = node.task.due_at if node.task is not None else 0
+    game.emit(e.TaskCompleted(node.number, game.now, command.who.name, command.seen, due_at))
     game.emit(e.JobAnswered(node.number, game.now, command.who.name, command.message))
     offer_again(game, node.number)
     return "completed"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import assert_never
 
 from perdure import human_tasks
-from perdure.agent_usage import OVER_BUDGET, excess
+from perdure.agent_usage import OVER_BUDGET, Budget, Reservation, bounds, excess
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import journal_entries as e
-from perdure.bpmn.machine.activities import rebind
+from perdure.bpmn.machine.activities import offer_again, rebind
+from perdure.bpmn.machine.agent_budgets import WAITS, room_for, settle
 from perdure.bpmn.machine.compensation import compensate_instance, failed_undo
 from perdure.bpmn.machine.error_propagation import is_caught, throw
 from perdure.bpmn.machine.event_nodes import sent
@@ -66,6 +67,7 @@ def record(game: TokenGame, command: c.RecordJob, chance: float) -> str:
         why = "its token is gone" if node is None else "another attempt has taken its place"
         game.emit(e.JobDiscarded(command.node, command.attempt, game.now, command.job_worker, why))
         return "discarded"
+    settle(game, command.node)
     if words:
         fail(game, node, job, Failure("permanent_business", OVER_BUDGET, words), None, chance)
         return "applied"
@@ -82,16 +84,24 @@ def record(game: TokenGame, command: c.RecordJob, chance: float) -> str:
         _ask(game, node, job, outcome, chance)
         return "applied"
     if isinstance(outcome, c.JobHolds):
-        hold(game, node, job, outcome.code, outcome.text, outcome.after_seconds)
+        if outcome.code == OVER_BUDGET and is_caught(game, outcome.code, node.number):
+            fail(game, node, job, Failure("permanent_business", outcome.code, outcome.text), None, chance)
+            return "applied"
+        budget = (command.budget, command.wanted) if command.budget is not None else None
+        hold(game, node, job, outcome.code, outcome.text, outcome.after_seconds, budget)
         return "applied"
     fail(game, node, job, outcome.failure, outcome.after_seconds, chance, outcome.trace)
     return "applied"
 
 
-def hold(game: TokenGame, node: Node, job: Job, code: str, text: str, after_seconds: float | None) -> None:
+def hold(game: TokenGame, node: Node, job: Job, code: str, text: str, after_seconds: float | None,
+    budget: tuple[Budget, Budget] | None = None,
+) -> None:  # fmt: skip
     """A job that could not be tried waits, and no attempt counts."""
     again = max(1, game.now + int(after_seconds * SECOND)) if after_seconds is not None else 0
     game.emit(e.JobHeld(node.number, job.attempt, game.now, code, text, again))
+    if budget is not None and code in WAITS and isinstance(room_for(game.state, node.number, *budget), Reservation):
+        offer_again(game, node.number)  # the budget was set while it was told that nothing is left
 
 
 def _ask(game: TokenGame, node: Node, job: Job, asked: c.JobAsks, chance: float) -> None:
@@ -113,7 +123,7 @@ def _excess(game: TokenGame, command: c.RecordJob) -> str:
     """Why a result cannot count: others have spent meanwhile what this attempt would have needed."""
     if command.budget is None or command.used is None or not isinstance(command.outcome, c.JobDone):
         return ""
-    return excess(command.budget, game.state.spent, command.used.uses)
+    return excess(bounds(game.state.ledger, command.budget), game.state.spent, command.used.uses)
 
 
 def _tell_used(game: TokenGame, job: Job | None, command: c.RecordJob) -> None:

@@ -211,6 +211,8 @@ class TaskCompleted(Compact, frozen=True, tag=20):
     by: str
     seen: str = ""
     """What they decided on: the hashes of the payload and of the process."""
+    due_at: int = 0
+    """When it was due; 0 where nothing said so, or of an entry that is older."""
 
 
 class Thrown(Compact, frozen=True, tag=21):
@@ -517,6 +519,34 @@ class JobHeld(Compact, frozen=True, tag=55):
     retry_at: int = 0
 
 
+class BudgetReserved(Compact, frozen=True, tag=56):
+    """What an attempt of an agent may use at most is set aside; cost in millionths, None where nothing bounds it."""
+
+    number: int
+    attempt: int
+    at: int
+    tokens: int | None
+    cost: int | None
+
+
+class BudgetReleased(Compact, frozen=True, tag=57):
+    """The attempt has ended: what it used is counted, and what it had reserved is free."""
+
+    number: int
+    at: int
+
+
+class BudgetSet(Compact, frozen=True, tag=58):
+    """Somebody set what all agents of the work may use; None: as its verbs say."""
+
+    at: int
+    by: str
+    max_tokens: int | None
+    max_cost: int | None
+    reason: str = ""
+    loosens: bool = False
+
+
 class ConsequenceAgreed(Compact, frozen=True, tag=48):
     """Somebody agreed that the instance reaches something graver than its start was agreed to for."""
 
@@ -533,5 +563,6 @@ Entry = (
     | InstanceModified | InstanceMigrated | CancelRequested | InstanceEnded | PayloadErased | ProgressPosted
     | MessageIgnored | Adopted | TaskDelegated | TaskChased | TaskOverridden | TaskAnswered | TaskReopened
     | AgentUsed | JobRebound | Rerouted | JobAsked | JobAnswered | JobHeld
+    | BudgetReserved | BudgetReleased | BudgetSet
     | OverrideProposed | OverrideAgreed | ConsequenceAgreed | CorrelationFailed | CarrierChanged
 )  # fmt: skip

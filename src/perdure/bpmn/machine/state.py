@@ -6,7 +6,7 @@ from typing import Literal, assert_never, get_args
 
 import msgspec
 
-from perdure.agent_usage import Spent
+from perdure.agent_usage import Ledger, Spent
 from perdure.human_tasks import HumanTask
 from perdure.overrides import Override
 from perdure.verb_contract import ConsequenceTier, FailureClass
@@ -266,6 +266,8 @@ class Instance(msgspec.Struct, array_like=True, dict=True):
     carrier: str = ""
     """The engine that decides since it was moved; empty while it is the one it began on."""
     carrier_run: str = ""
+    ledger: Ledger | None = None
+    """What attempts of agents have reserved of its budget, and the bounds that somebody set."""
 
     def copy(self) -> Instance:
         return msgspec.structs.replace(

@@ -508,8 +508,13 @@ def _without_worker(command: Any) -> Any:
 
 
 def _unasked(command: Any) -> Any:
-    """A job of Camunda does not become a person's task: what its agent asks is a fault of the job."""
-    if not isinstance(command, c.RecordJob) or not isinstance(command.outcome, c.JobAsks):
+    """A job of Camunda becomes no person's task and waits for nobody: what its agent asks or lacks is a fault."""
+    if not isinstance(command, c.RecordJob):
+        return command
+    if isinstance(command.outcome, c.JobHolds) and command.outcome.after_seconds is None:
+        fault = Failure("permanent_business", command.outcome.code, command.outcome.text)
+        return msgspec.structs.replace(command, outcome=c.JobFault(fault))
+    if not isinstance(command.outcome, c.JobAsks):
         return command
     text = (
         "Its agent asks a person, and Camunda keeps no job for that. Let the graph end with what is open, and lead to "

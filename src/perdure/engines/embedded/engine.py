@@ -86,6 +86,7 @@ class EmbeddedEngine:
         self.deploy, self.judge, self.enter = definitions.deploy, definitions.judge, definitions.enter
         self.retire, self.deprecate = definitions.retire, definitions.deprecate
         self.cancel, self.suspend, self.resume = changes.cancel, changes.suspend, changes.resume
+        self.set_budget = changes.set_budget
         self.modify, self.erase = changes.modify, changes.erase
         self.note_on_task = changes.note_on_task
         self.migrate, self.migrate_back = changes.migrate, changes.migrate_back

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from perdure.agent_usage import Used, after
+from perdure.agent_usage import Budget, Reservation, Used, after, bounds, reservation_at
 from perdure.business_calendar import CalendarError
 from perdure.durations import parse_business_days
 from perdure.errors import (
@@ -43,6 +43,8 @@ from perdure.sources import Id, Micros, Sources, id_text
 from perdure.verbs import Catalogue, Verb
 from perdure.verbs.handlers import Call, Decide, LateCall, ResumptionContext
 from perdure.verbs.task_section_reader import filled
+from perdure.work.agents.budgets import held
+from perdure.work.agents.invocation import DEFAULT, is_decided
 from perdure.work.background_tasks import BackgroundTasks, JobName, Work
 from perdure.work.failure_classes import MAX_MESSAGE, Failed, traceback_payload
 from perdure.work.keyed_lock import NO_TURN, KeyedLock
@@ -485,7 +487,7 @@ class CallExecutor:
             async with self._turns.at(contested) if contested else NO_TURN:
                 handed = self._handed(verb, args, origin, id, step, attempt, context)
                 handed._answer = answer
-                made = carried(await self._run(verb, handed, id, origin, used), used)
+                made = carried(await self._run(verb, handed, id, origin, used, (step, attempt, worker)), used)
                 used = made.used
                 told = await self._record(verb, made, args, id, origin, step, attempt, worker, is_planned)
             if told.conflict is None:
@@ -500,14 +502,34 @@ class CallExecutor:
         crowded = Failed("transient_infrastructure", "entity.conflict", "its records kept changing under it")
         await self._record(verb, crowded, args, id, origin, step, attempt, worker, is_planned)
 
-    async def _run(self, verb: Verb, handed: Call, id: Id, origin: Origin, used: Used | None) -> Produced | Failed:
-        """One run of the handler; an agent is told what is spent, and what it says is vetted."""
+    async def _run(
+        self, verb: Verb, handed: Call, id: Id, origin: Origin, used: Used | None, place: tuple[int, int, int]
+    ) -> Produced | Failed:
+        """One run of the handler; an agent is told what it may use, which is reserved, and what it says is vetted."""
         if not self.router.is_agent(verb):
             return await self.router.run(verb, handed)
         before = await retry_until_stored(lambda: self.kernel.read(id, origin), self._sources)
         spent = before.state.spent if used is None else after(before.state.spent, used.uses, used.duration)
-        made = await self.router.run(verb, handed, spent=spent)
+        reserved = await self._reserved(verb, handed, before, origin, place)
+        if isinstance(reserved, Failed):
+            return reserved
+        made = await self.router.run(verb, handed, spent=spent, reserved=reserved)
         return await retry_until_stored(lambda: self._vetted(verb, made, id, origin), self._sources)
+
+    async def _reserved(
+        self, verb: Verb, handed: Call, before: Aggregate, origin: Origin, place: tuple[int, int, int]
+    ) -> Reservation | Failed | None:
+        """What the attempt may use, committed before its agent is asked; why it is held where nothing is left."""
+        contract = verb.execution.agent or DEFAULT
+        if bounds(before.state.ledger, contract.budget) == Budget() or is_decided(handed):
+            return None
+        command = c.ReserveBudget(*place, contract.budget, contract.attempt)
+        id = before.id
+        told = await retry_until_stored(lambda: self.kernel.ask(KIND, id, origin, Prepared(command)), self._sources)
+        if told.answer != "reserved":
+            return held(told.answer)
+        aggregate = told.aggregate or await self.kernel.read(id, origin)
+        return reservation_at(aggregate.state.ledger, place[0])
 
     async def _vetted(self, verb: Verb, made: Produced | Failed, id: Id, origin: Origin) -> Produced | Failed:
         return await self.agent_policy.vetted(verb, made, await self.kernel.read(id, origin))
@@ -530,8 +552,10 @@ class CallExecutor:
         brought = Attachments()
         outcome = self._outcome(verb, made, args, id, brought, await self.carrier(verb, origin), step)
         contract = verb.execution.agent
-        budget = contract.budget if contract is not None and made.used is not None else None
-        command = c.RecordAttempt(step, attempt, worker, outcome, used=made.used, budget=budget)
+        is_held = isinstance(made, Failed) and made.is_hold
+        budget = contract.budget if contract is not None and (made.used is not None or is_held) else None
+        wanted = contract.attempt if contract is not None else Budget()
+        command = c.RecordAttempt(step, attempt, worker, outcome, used=made.used, budget=budget, wanted=wanted)
         decision: Decide | None = None
         if is_planned and isinstance(made, Produced) and isinstance(outcome, c.Done):
             decision = made.decision

@@ -12,6 +12,13 @@ from perdure.errors import InvariantBroken
 from perdure.human_tasks import HumanTask, ended
 from perdure.overrides import Override, agreed, remembered
 from perdure.runbooks.machine import journal_entries as e
+from perdure.runbooks.machine.agent_budgets import (
+    budget_released,
+    budget_reserved,
+    budget_set,
+    cleared,
+    noted_waiting,
+)
 from perdure.runbooks.machine.apply_plan import PLAN_TABLE, cancelled_all, draft_opened, runbook_started, stamped
 from perdure.runbooks.machine.dag_progress import put
 from perdure.runbooks.machine.human_tasks import (
@@ -53,7 +60,17 @@ def apply(state: Runbook | None, entry: e.Entry) -> Runbook:
         return draft_opened(entry)
     if state is None:
         raise InvariantBroken("apply", "entry", type(entry).__name__, "the runbook has not been started")
-    return _TABLE[type(entry)](state, entry)
+    after_it = _TABLE[type(entry)](state, entry)
+    match entry:
+        case e.CallCancelled():
+            return after_it if after_it.ledger is None else replace(after_it, ledger=None)
+        case (
+            e.AttemptStarted() | e.StepReady() | e.StepCompleted() | e.StepFailed() | e.StepSkipped()
+            | e.StepCancelled()
+        ) if after_it.ledger is not None:  # fmt: skip
+            return cleared(after_it, entry.step)
+        case _:
+            return after_it
 
 
 def _call_started(entry: e.CallStarted) -> Runbook:
@@ -287,7 +304,8 @@ def _step_held(state: Runbook, entry: e.StepHeld) -> Runbook:
         step, status="pending" if entry.retry_at else "parked", frame=frame, retry_at=entry.retry_at,
         uncounted=step.uncounted + 1, hold=Hold(entry.code, entry.text, entry.at),
     )  # fmt: skip
-    return _with_step(state, entry.step, held, "executing" if entry.retry_at else "parked")
+    state = _with_step(state, entry.step, held, "executing" if entry.retry_at else "parked")
+    return noted_waiting(state, entry.step, entry.code)
 
 
 def _question_answered(state: Runbook, entry: e.QuestionAnswered) -> Runbook:
@@ -350,6 +368,9 @@ _TABLE: dict[type, Callable[[Runbook, Any], Runbook]] = {
     e.QuestionAsked: _question_asked,
     e.QuestionAnswered: _question_answered,
     e.StepHeld: _step_held,
+    e.BudgetReserved: budget_reserved,
+    e.BudgetReleased: budget_released,
+    e.BudgetSet: budget_set,
     e.OverrideProposed: _override_proposed,
     e.OverrideAgreed: _override_agreed,
     **PLAN_TABLE,

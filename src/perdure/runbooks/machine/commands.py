@@ -162,6 +162,29 @@ class RecordAttempt(msgspec.Struct, frozen=True):
     used: Used | None = None
     """What its agent used, or whatever else asked models."""
     budget: Budget | None = None
+    wanted: Budget = Budget()
+    """What one attempt may use at most, as the verb says."""
+
+
+class ReserveBudget(msgspec.Struct, frozen=True):
+    """Set aside what an attempt may use at most, before its agent is asked; all that is left where it does not say."""
+
+    step: int
+    attempt: int
+    worker: int
+    budget: Budget
+    wanted: Budget = Budget()
+
+
+class SetBudget(msgspec.Struct, frozen=True):
+    """Set what all agents of the work may use; what is None stays. To loosen it is a decision of its own."""
+
+    declared: Budget
+    """The bounds of its verbs, where nobody has set others."""
+    max_tokens: int | None = None
+    max_cost: int | None = None
+    loosens: bool = False
+    reason: str = ""
 
 
 class Complete(msgspec.Struct, frozen=True):
@@ -389,5 +412,5 @@ Command = (
     StartCall | ActOnTask | LeaseJob | RecordAttempt | Complete | FireTimer | Cancel | PostProgress | RaiseIncident
     | RetryIncident | ResolveIncident | TellIncident | ProposeAmendment | ApproveAmendment | Erase | StartRunbook
     | LaunchSteps | ExtendPlan | SealRunbook | RetryStep | SkipStep | Compensate | AnswerGate | OpenDraft
-    | ReviseDraft | UndoRevision | RedoRevision | NoteFailedCorrelation
+    | ReviseDraft | UndoRevision | RedoRevision | NoteFailedCorrelation | ReserveBudget | SetBudget
 )  # fmt: skip

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from perdure.agent_usage import OVER_BUDGET, excess
+from msgspec.structs import replace
+
+from perdure.agent_usage import OVER_BUDGET, Reservation, after, bounds, excess
 from perdure.errors import Rejection
 from perdure.human_tasks import unseen_question
 from perdure.journal import Decision, Origin
 from perdure.overrides import Act, hash_of
 from perdure.runbooks.machine import commands as c
 from perdure.runbooks.machine import journal_entries as e
+from perdure.runbooks.machine.agent_budgets import WAITS, reserved, room_for, set_budget, settled
 from perdure.runbooks.machine.attempt_outcomes import MAX_TOKENS, agent_used, attempt_number, outcome_entries
 from perdure.runbooks.machine.decide_plan import STEERING, cancel, changed_meanwhile, follow, steer
 from perdure.runbooks.machine.human_tasks import LADDER, act, answered, chased, is_half
@@ -76,6 +79,8 @@ def _of_step(state: Runbook, command: c.Command, origin: Origin, now: int, chanc
         return _approve(state, command, origin, now)
     if type(command) is c.ResolveIncident:
         return _resolve_incident(state, command, origin, now)
+    if type(command) is c.SetBudget:
+        return set_budget(state, command, origin, now)
     return _TABLE[type(command)](state, command, now, chance)
 
 
@@ -141,18 +146,32 @@ def _record(state: Runbook, command: c.RecordAttempt, now: int, chance: float) -
         )  # fmt: skip
     links = step.links
     tried = (links.tried if links is not None else 0) + step.uncounted
+    outcome = _within_budget(state, command)
+    if type(outcome) is c.Hold and _has_room(state, command):
+        again = e.StepReady(command.step, now)
+        return Decision((*_used(step, command, now), *settled(state, command.step, now), again))
     made = outcome_entries(
-        command.step, command.attempt, _within_budget(state, command), now, chance, tried, len(step.tokens),
-        askers=state.askers, is_handed_on=links is not None and links.on_failure in HANDED_ON,
+        command.step, command.attempt, outcome, now, chance, tried, len(step.tokens), askers=state.askers,
+        is_handed_on=links is not None and links.on_failure in HANDED_ON,
     )  # fmt: skip
-    return Decision((*_used(step, command, now), *made))
+    return Decision((*_used(step, command, now), *settled(state, command.step, now), *made))
+
+
+def _has_room(state: Runbook, command: c.RecordAttempt) -> bool:
+    """Whether what an attempt was held for is there by now: the budget was set while it was told that there is none."""
+    if command.budget is None or not isinstance(command.outcome, c.Hold) or command.outcome.code not in WAITS:
+        return False
+    after_it = state
+    if command.used is not None:
+        after_it = replace(state, spent=after(state.spent, command.used.uses, command.used.duration))
+    return isinstance(room_for(after_it, command.step, command.budget, command.wanted), Reservation)
 
 
 def _within_budget(state: Runbook, command: c.RecordAttempt) -> c.AttemptOutcome:
     """The outcome; a failure when others have spent meanwhile what this attempt would have needed."""
-    if command.budget is None or command.used is None or type(command.outcome) is c.Fail:
+    if command.budget is None or command.used is None or type(command.outcome) in (c.Fail, c.Hold):
         return command.outcome
-    words = excess(command.budget, state.spent, command.used.uses)
+    words = excess(bounds(state.ledger, command.budget), state.spent, command.used.uses)
     return c.Fail(Failure("permanent_business", OVER_BUDGET, words), RetryPolicy()) if words else command.outcome
 
 
@@ -379,6 +398,7 @@ _WITHOUT_STEPS = frozenset({c.Cancel, c.Erase})
 _TABLE: dict[type, Callable[[Runbook, Any, int, float], Answer]] = {
     c.LeaseJob: _lease,
     c.RecordAttempt: _record,
+    c.ReserveBudget: lambda state, command, now, chance: reserved(state, command, now),
     c.Complete: _complete,
     c.ActOnTask: act,
     c.FireTimer: _fire,

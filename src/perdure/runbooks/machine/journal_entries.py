@@ -507,6 +507,34 @@ class StepHeld(Compact, frozen=True, tag=65):
     retry_at: int = 0
 
 
+class BudgetReserved(Compact, frozen=True, tag=66):
+    """What an attempt of an agent may use at most is set aside; cost in millionths, None where nothing bounds it."""
+
+    step: int
+    attempt: int
+    at: int
+    tokens: int | None
+    cost: int | None
+
+
+class BudgetReleased(Compact, frozen=True, tag=67):
+    """The attempt has ended: what it used is counted, and what it had reserved is free."""
+
+    step: int
+    at: int
+
+
+class BudgetSet(Compact, frozen=True, tag=68):
+    """Somebody set what all agents of the work may use; None: as its verbs say."""
+
+    at: int
+    by: str
+    max_tokens: int | None
+    max_cost: int | None
+    reason: str = ""
+    loosens: bool = False
+
+
 class OverrideProposed(Compact, frozen=True, tag=70):
     """Somebody asks for an act that goes around tasks. `covered` are those of them that they could have answered."""
 
@@ -581,7 +609,8 @@ class CorrelationFailed(Compact, frozen=True, tag=73):
 
 Entry = (
     CorrelationFailed | OverrideProposed | OverrideAgreed | GateReopened | TaskAnswered | TaskReopened |
-    AgentUsed | ProposalMade | ProposalAnswered | QuestionAsked | QuestionAnswered | StepHeld |
+    AgentUsed | ProposalMade | ProposalAnswered | QuestionAsked | QuestionAnswered | StepHeld | BudgetReserved |
+    BudgetReleased | BudgetSet |
     TaskOpened | TaskActed | TaskChased |
     CallStarted | AttemptStarted | AttemptFailed | AttemptDiscarded | StepCompleted | StepFailed | StepParked
     | CompletionReceived | CompletionIgnored | TimedOut | Escalated | IncidentRaised | IncidentResolved

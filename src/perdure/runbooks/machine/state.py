@@ -8,7 +8,7 @@ from typing import Literal, assert_never, cast, get_args
 import msgspec
 from msgspec.structs import replace
 
-from perdure.agent_usage import Spent
+from perdure.agent_usage import Ledger, Spent
 from perdure.human_tasks import HumanTask, gate_groups
 from perdure.journal import Parts
 from perdure.journal.state_parts import INLINE
@@ -324,6 +324,8 @@ class Runbook(Compact, frozen=True):
 
     overrides: tuple[Override, ...] = ()
     """Acts around its tasks: those that wait for somebody, and the latest that were done."""
+    ledger: Ledger | None = None
+    """What attempts of agents have reserved of its budget, and the bounds that somebody set."""
 
     @property
     def askers(self) -> tuple[str, ...]:

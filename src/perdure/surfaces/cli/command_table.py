@@ -188,6 +188,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     *_listed("commands.keys", "Running", {"keys": "Look after the keys that programs and people show to a server."}),
     *_listed("commands.audit", "Running", {"audit": "Prove that nothing was changed, and hand the proof on."}),
+    *_listed("commands.budgets", "Running", {"budgets": "Look after what agents may use."}),
     *_listed("commands.agents", "Running", {"agents": "Look after agents and their circuit breakers."}),
     *_listed(
         "commands.engines",

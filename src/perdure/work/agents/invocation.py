@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from perdure.agent_usage import Meter, ModelUse, Price, Spent
+from perdure.agent_usage import Meter, ModelUse, Price, Reservation, Spent
 from perdure.errors import Transient
 from perdure.human_tasks import AGENT
 from perdure.verbs.agent_handlers import AgentContract, MarkedAgent, is_graph, is_runner
@@ -29,6 +29,11 @@ class Answered(msgspec.Struct, frozen=True):
     decision: Decide
     doubt: str = ""
     flags: dict[str, Any] = {}
+
+
+def is_decided(call: Call) -> bool:
+    """Whether a person has said what the result is, so that no agent is asked."""
+    return call._answer is not None and call._answer.is_result
 
 
 def named(verb: Verb, function: Any) -> str:
@@ -52,7 +57,13 @@ def uses_of(verb: Verb, function: Any, meter: Meter) -> tuple[ModelUse, ...]:
 
 
 async def ask(
-    function: Any, verb: Verb, call: Call, meter: Meter, spent: Spent, kept: Kept | None = None
+    function: Any,
+    verb: Verb,
+    call: Call,
+    meter: Meter,
+    spent: Spent,
+    kept: Kept | None = None,
+    reserved: Reservation | None = None,
 ) -> Answered | Question:
     """One attempt. What it used is in the meter, also when this raises."""
     if (decided := call._answer) is not None and decided.is_result:
@@ -61,7 +72,7 @@ async def ask(
     marked = function if isinstance(function, MarkedAgent) else MarkedAgent(function)
     meter.agent = named(verb, function)
     prices = prices_of(verb, function)
-    budget = left(contract, spent, prices)
+    budget = left(contract, spent, prices, reserved)
     try:
         async with asyncio.timeout(contract.timeout_seconds) as limit:
             output = await _output(marked, verb, call, meter, budget, kept)
@@ -71,7 +82,7 @@ async def ask(
         if meter.is_told:
             meter.add(ModelUse("", untold=1))  # whatever it waited for may have cost something
         raise Transient(f"The agent did not answer within {contract.timeout_seconds:g} seconds.") from None
-    check_after(contract, spent, all_priced(meter, prices))
+    check_after(contract, spent, all_priced(meter, prices), reserved)
     if isinstance(output, Question):
         return output
     said = marked.output(output) if marked.output is not None else output

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from perdure.agent_usage import MAX_MODEL, Meter, ModelUse
+from perdure.agent_usage import MAX_MODEL, OVER_BUDGET, Meter, ModelUse
 from perdure.verbs.agent_handlers import MarkedAgent
 from perdure.verbs.compiled_verb import Verb
 from perdure.verbs.handlers import Call
@@ -26,7 +26,8 @@ async def run(marked: MarkedAgent, verb: Verb, call: Call, meter: Meter, left: L
         result = await marked.inner.run(prompt, **settings)
     except Exception as error:
         if type(error).__name__ == LIMIT:
-            raise OverBudgetError(f"The agent was stopped: {error}"[:500]) from error
+            code = left.code if "token" in str(error) else OVER_BUDGET
+            raise OverBudgetError(f"The agent was stopped: {error}"[:500], code) from error
         raise
     finally:
         _tell(marked.inner, result, usage, meter)

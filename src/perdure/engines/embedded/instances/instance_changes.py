@@ -8,9 +8,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from perdure.agent_usage import Budget
 from perdure.bpmn.machine.aggregate_ids import child_id
 from perdure.bpmn.machine.call_activity_flags import CALLER_SUSPENDED, is_held_by_caller
-from perdure.bpmn.machine.commands import Cancel, Erase, Migrate, Modify, NoteOnTask, Resume, Suspend
+from perdure.bpmn.machine.commands import Cancel, Erase, Migrate, Modify, NoteOnTask, Resume, SetBudget, Suspend
 from perdure.bpmn.machine.overrides import CARRIES_A_STEP
 from perdure.bpmn.machine.state import ENDED, ROOT, Instance, Watch
 from perdure.engine import Flags, InstanceName, MigrationPlan, Move, NewVerb
@@ -118,6 +119,19 @@ class InstanceChanges:
             with suppress(RejectedError, QuarantinedError):  # it has not begun, goes on already, or cannot be read
                 if await self.is_held(child, origin):
                     await self.resume(child, origin, shift_timers=shift_timers)
+
+    async def set_budget(
+        self, instance: InstanceName, origin: Origin, declared: Budget, wanted: Budget, *, loosens: bool, reason: str
+    ) -> Aggregate:
+        """Set what all agents of it may use; whatever waits for that goes on."""
+
+        def make(aggregate: Aggregate) -> Prepared:
+            return Prepared(SetBudget(
+                declared=declared, max_tokens=wanted.max_tokens, max_cost=wanted.max_cost, loosens=loosens,
+                reason=reason, worker=self._instances.worker_of(aggregate),
+            ))  # fmt: skip
+
+        return await self._told(instance, origin, make)
 
     async def modify(
         self, instance: InstanceName, origin: Origin, *, cancel: Sequence[int] = (), start: Sequence[str] = (),

@@ -23,8 +23,8 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from perdure.agent_usage import Spent
-from perdure.bpmn.machine.commands import JobAsks, JobDone, JobFault, JobHolds, RaiseIncident, RecordJob
+from perdure.agent_usage import Budget, Reservation, bounds, reservation_at
+from perdure.bpmn.machine.commands import JobAsks, JobDone, JobFault, JobHolds, RaiseIncident, RecordJob, ReserveBudget
 from perdure.bpmn.machine.deployed_process import WorkLimits
 from perdure.bpmn.machine.jobs import due_by
 from perdure.bpmn.machine.result_paths import iteration_of, place_of
@@ -57,7 +57,8 @@ from perdure.typed_reading import read_json
 from perdure.verbs import Verb
 from perdure.verbs.handlers import Call, LateCall, PersonAnswer
 from perdure.verbs.task_section_reader import filled
-from perdure.work.agents.budgets import UNSURE
+from perdure.work.agents.budgets import UNSURE, held
+from perdure.work.agents.invocation import DEFAULT, is_decided
 from perdure.work.agents.questions import UNASKED, Question, answer_to, stored_question, task_of, unasked
 from perdure.work.background_tasks import BackgroundTasks, JobName
 from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify, traceback_payload
@@ -160,12 +161,14 @@ class Attempt(msgspec.Struct, eq=False):
         return await self.shop.router.run(verb, self.handed(args), work.flags, work.is_loose)
 
     async def _asked(self, work: JobBinding, verb: Verb, args: dict[str, Any]) -> Made:
-        """The same of an agent: it knows what was spent and what people answered."""
-        spent, call = await self._spent(), self.handed(args)
+        """The same of an agent: it knows what was spent, what it may use and what people answered."""
+        call, self.asked_with = self.handed(args), args
         call._answer = await self._answer()
-        made = await self.shop.router.run(verb, call, work.flags, work.is_loose, spent)
-        self.asked_with = args
-        return made
+        state = await self._state()
+        reserved = None if is_decided(call) else await self._reserved(verb, state)
+        if isinstance(reserved, Failed):
+            return reserved
+        return await self.shop.router.run(verb, call, work.flags, work.is_loose, state.spent, reserved)
 
     def _limits(self, work: JobBinding) -> WorkLimits | None:
         """How long it may take, where the policy of its element says so."""
@@ -238,11 +241,27 @@ class Attempt(msgspec.Struct, eq=False):
             return PersonAnswer(question.key, answer_to(question, told))
         return PersonAnswer(question.key, told, True, question.flags if told == question.proposal else {})
 
-    async def _spent(self) -> Spent | None:
-        """What the agents of the process have used so far."""
+    async def _state(self) -> Instance:
+        """The instance as it is now: what its agents have used so far, and what they may use."""
         instances, id = self.shop.instances, self.aggregate.id
         state: Instance = (await retry_until_stored(lambda: instances.read(id, self.origin), instances.sources)).state
-        return state.spent
+        return state
+
+    async def _reserved(self, verb: Verb, state: Instance) -> Reservation | Failed | None:
+        """What the attempt may use, committed before its agent is asked; why it is held where nothing is left."""
+        contract, instances, number = verb.execution.agent or DEFAULT, self.shop.instances, self.node.number
+        if bounds(state.ledger, contract.budget) == Budget():
+            return None
+        command = ReserveBudget(
+            node=number, attempt=self.job.attempt, job_worker=self.job.worker, budget=contract.budget,
+            wanted=contract.attempt,
+        )  # fmt: skip
+        id, origin = self.aggregate.id, self.origin
+        told = await retry_until_stored(lambda: instances.ask(id, origin, Prepared(command)), instances.sources)
+        if told.answer != "reserved":
+            return held(told.answer)
+        found = told.aggregate.state if told.aggregate is not None else await self._state()
+        return reservation_at(found.ledger, number)
 
     @property
     def _place(self) -> Place:
@@ -375,7 +394,8 @@ class Attempt(msgspec.Struct, eq=False):
         command = RecordJob(
             node=number, attempt=job.attempt, job_worker=job.worker, outcome=outcome,
             worker=instances.worker_of(aggregate), used=used,
-            budget=self.work.agent_budget if used is not None else None,
+            budget=self.work.agent_budget if used is not None or type(outcome) is JobHolds else None,
+            wanted=self.work.agent_attempt,
         )  # fmt: skip
         return Prepared(command, brought)
 

@@ -47,6 +47,8 @@ class JobBinding(msgspec.Struct, frozen=True, gc=False):
     """What the job is asked and brings, in the contract profile."""
     agent_budget: Budget | None = None
     """What the agents of the process may use, as the verb of this one says."""
+    agent_attempt: Budget = Budget()
+    """What one attempt may use at most."""
 
 
 class JobBindings:
@@ -84,6 +86,7 @@ class JobBindings:
             verb, refusal, budget, is_ample, is_agent, deployed.flags, deployed.is_loose,
             names=tuple(properties) if is_plain else None, name=verb.name, merge=deployed.merge, carrier=carrier,
             contract=definition.contract, agent_budget=contract.budget if contract is not None else None,
+            agent_attempt=contract.attempt if contract is not None else Budget(),
         )  # fmt: skip
 
 

@@ -9,6 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from perdure.app.agent_views import AgentView
+from perdure.app.budgets import BudgetView
+from perdure.app.runbooks.usage_views import usage_text
 from perdure.surfaces.cli.time_text import relative
 
 STYLES = {"open": "red", "half_open": "yellow", "closed": "green"}
@@ -27,4 +29,20 @@ def agents_picture(agents: Sequence[AgentView]) -> RenderableType:
             name, Text(each.state, style=STYLES[each.state]), f"{each.failed} of {each.attempts}", str(each.trips),
             relative(each.retry_at) if each.retry_at else "",
         )  # fmt: skip
+    return table
+
+
+def budget_picture(view: BudgetView) -> RenderableType:
+    """The bounds, what is used and reserved, and what waits."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    bounds = [f"{view.max_tokens:,} tokens" if view.max_tokens is not None else "", view.max_cost or ""]
+    who = " (set by hand)" if view.is_set else ""
+    rows = [("may use", f"{', '.join(filter(None, bounds)) or 'unbounded'}{who}")]
+    rows.append(("has used", usage_text(view.used) if view.used is not None else "nothing"))
+    for each in view.reserved:
+        parts = [f"{each.tokens:,} tokens" if each.tokens is not None else "", each.cost or ""]
+        rows.append(("reserved", f"{', '.join(filter(None, parts))} by {each.place}"))
+    rows.extend(("waits", each) for each in view.waiting)
+    for label, text in rows:
+        table.add_row(Text(label, style="dim"), Text(text))
     return table
