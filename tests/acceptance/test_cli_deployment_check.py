@@ -116,3 +116,13 @@ def test_where_there_is_no_store_nothing_runs_and_none_is_made(desk: Shell) -> N
     found = desk.json("deploy", "--check", "first.bpmn")
     assert (found["verdict"], found["processes"][0]["instances"]) == ("goes_on", 0)
     assert not (desk.folder / "perdure.db").exists()
+
+
+@pytest.mark.req("P6", "O10")
+def test_without_verbs_of_its_own_a_project_does_not_call_those_of_others_gone(desk: Shell) -> None:
+    desk.run("deploy", "first.bpmn")
+    Parcel(desk)
+    (desk.folder / "bare.yaml").write_text(f"store: sqlite:///{desk.folder / 'perdure.db'}\n")
+    found = desk.json("deploy", "--check", "--config", "bare.yaml", code=11)
+    assert (found["verbs"], found["verdict"], found["is_decided"]) == ([], "goes_on", False)
+    assert "no verb is declared here" in found["bounds"][0]

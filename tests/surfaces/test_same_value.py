@@ -16,6 +16,7 @@ from perdure.access.principal import local
 from perdure.app import Perdure
 from perdure.app.operations.calls import ShowCall, show_call
 from perdure.app.operations.dead_letters import list_letters
+from perdure.app.operations.deployments import CheckDeployment, ModelFile, check_deployment_impact
 from perdure.app.operations.incidents import list_incidents
 from perdure.app.operations.instances import ShowInstance, show_instance
 from perdure.app.operations.operation import Context, Operation
@@ -184,3 +185,23 @@ async def test_an_incident_a_wait_and_a_dead_letter_are_the_same_values_everywhe
         assert plain((await there.perdure.listing.dead_letters()).items) == [letter]
         assert plain((await there.client.listing.dead_letters()).items) == [letter]
         assert await there.command("dead-letters", "list") == [letter]
+
+
+async def test_the_impact_of_a_deployment_is_the_same_value_everywhere_and_changes_nothing(tmp_path: Path) -> None:
+    async with world(tmp_path) as there:
+        text = write_model(line("review", user("look"), user("look-again")))
+        file = there.shell.folder / "review.bpmn"
+        file.write_text(text, encoding="utf-8")
+        end = await there.perdure.feed.end()
+        body = {"models": [{"xml": text, "file": str(file)}], "profile": "open"}
+        value = (await there.http.post("/api/deployments/check", json=body)).raise_for_status().json()
+        (state,) = value["processes"][0]["states"]
+        assert (state["verdict"], state["examples"]) == ("migrates", [there.ids["instance"]])
+        assert {each["verb"] for each in value["verbs"]} >= {"desk.stuck"}
+        request = CheckDeployment([ModelFile(text, str(file))], profile="open")
+        assert await there.python(check_deployment_impact, request) == value
+        assert plain(await there.perdure.deployments.check([file], profile="open")) == value
+        assert plain(await there.client.deployments.check([file], profile="open")) == value
+        assert await there.command("deploy", "--check", str(file), "--profile", "open") == value
+        assert await there.agent("deployment_impact", model=text, profile="open") == value
+        assert await there.perdure.feed.end() == end, "nothing was written"

@@ -63,6 +63,8 @@ class Github:
         self.is_away = False
         self.loses = ""
         """A method whose next answer is lost: what was asked is done, and nobody is told."""
+        self.holds = ""
+        """A method whose answers do not come: what was asked is done, and whoever asked waits."""
         self.left = 5000
         self.resets_at = 4_000_000_000
         self.port = 0
@@ -246,6 +248,9 @@ class Github:
                 method, target, _ = first.split(" ")
                 told = self._told(method, target, headers, sent)
                 self._happened.set()
+                if self.holds == method:
+                    await reader.read()  # until whoever asked is gone
+                    break
                 if told is None:
                     break
                 writer.write(told)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perdure.journal import Origin
+from perdure.orchestration import ExclusiveGateway, UserTask, Workflow
 from tests.task_channels.reviews import reviewing
 
 pytestmark = [pytest.mark.req("O5"), pytest.mark.both_stores]
@@ -134,3 +135,23 @@ async def test_words_titles_and_labels_are_as_the_channel_says(store_url: str) -
         assert (await reviews.told(github.label(1, "approved", "octo-ana"), status=200))["outcome"] == "unknown"
         await reviews.told(github.label(1, "architect-rejected", "octo-ana"), "d-2", 202)
         assert (await reviews.ended(id))["deployed"] is False
+
+
+async def test_a_task_that_comes_again_is_another_issue(store_url: str) -> None:
+    workflow = Workflow("pr_review", variables={"author": "string", "risk": "string"})
+    review = UserTask("architect_review", title="Look at it", body_template="{risk}", groups=["seniors"])
+    once_more = {"again": "architect_review_decision.approved == false"}
+    agreed = ExclusiveGateway("agreed", once_more, "done")
+    workflow.start().then(review).then(agreed).route("again", review).route("done").end()
+    async with reviewing(store_url, workflow) as reviews:
+        github, id = reviews.github, await reviews.begun()
+        await reviews.told(github.label(1, "rejected", "octo-ana"), "d-1", 202)
+        await github.until(lambda: len(github.issues) == 2)
+        await reviews.look()
+        await github.until(lambda: github.issues[1]["state"] == "closed")
+        assert github.issues[2]["state"] == "open" and github.words(2)[0] == "perdure-task"
+        stale = await reviews.told(github.label(1, "approved", "octo-bob"), "d-2", 200)
+        assert stale["outcome"] == "over", "a label of the first round does not answer the second"
+        await reviews.told(github.label(2, "approved", "octo-bob"), "d-3", 202)
+        data = await reviews.ended(id)
+        assert (data["architect_review_issue_number"], data["architect_review_decision"]["approved"]) == (2, True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
+
 import pytest
 
 from perdure.errors import Transient
+from tests.house.tree import ROOT
 from tests.task_channels.github_stand_in import Github
 from tests.task_channels.reviews import opened, pr_review, reviewing
 
@@ -21,6 +25,27 @@ async def test_an_issue_is_put_once_though_its_answer_was_lost(store_url: str) -
         assert len(github.issues) == 1
         await reviews.told(github.label(1, "approved", "octo-ana"), status=202)
         assert (await reviews.ended(id))["architect_review_issue_number"] == 1
+
+
+async def test_a_process_killed_between_the_issue_and_its_number_leaves_one_issue(store_url: str) -> None:
+    async with Github().listening() as github:
+        command = [sys.executable, "-m", "tests.task_channels.worker", store_url, str(github.port)]
+        for held in ("POST", ""):
+            github.holds = held
+            worker = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, cwd=ROOT)
+            try:
+                assert worker.stdout is not None
+                id = (await worker.stdout.readline()).decode().strip()
+                await github.until(lambda: len(github.issues) == 1)
+                if not held:
+                    await github.until(lambda: github.count("GET", "state=all") == 2)
+            finally:
+                worker.kill()
+                await worker.wait()
+        async with opened(store_url, github) as reviews:
+            await reviews.told(github.label(1, "approved", "octo-ana"), status=202)
+            assert (await reviews.ended(id))["architect_review_issue_number"] == 1
+        assert len(github.issues) == 1
 
 
 async def test_what_happened_while_github_or_we_were_away_is_caught_up_with(store_url: str) -> None:
@@ -83,13 +108,13 @@ async def test_a_task_that_nobody_answers_in_time_is_shown_to_the_managers(store
 async def test_no_look_uses_up_the_requests_that_writing_needs(store_url: str) -> None:
     async with reviewing(store_url) as reviews:
         github, _ = reviews.github, await reviews.begun()
-        github.left = 500
         github.label(1, "approved", "octo-mallory")
         assert await reviews.look() == ["refused"]
-        asked = len(github.asked)
+        github.left, looks = 500, github.count("GET", "state=open")
+        assert await reviews.cards.channel.read(1) is not None, "what answers is read, whatever is left"
         for _ in range(3):
             assert await reviews.look() == []
-        assert len(github.asked) == asked, "a tenth is left, and is kept"
+        assert github.count("GET", "state=open") == looks, "a tenth is left, and is kept"
         github.left = 0
         with pytest.raises(Transient, match="rate limit") as limited:
             await reviews.cards.channel.read(1)

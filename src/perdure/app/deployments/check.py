@@ -145,6 +145,11 @@ class DeploymentCheck:
         for hash, (definition, _) in versions.items():
             ids = [id_text(each.id) for each in running if each.state.definition == hash]
             pinned.add_instances(definition.deployed, ids[:5], len(ids))
+        if serving.is_empty and pinned.texts:
+            self._bounds.append(
+                "no verb is declared here, so that texts which running work is pinned to were not judged"
+            )
+            return []
         found = pinned.impacts(serving, await self._kept(pinned.texts, serving))
         impacts = [each for each in found if self._reaches([each.verb])]
         return sorted(impacts, key=lambda each: (GRAVEST.index(each.verdict), each.verb, each.version))

@@ -72,6 +72,11 @@ class Serving:
 
         return cls(verbs, runs)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are none at all: then nobody means to serve anything with them."""
+        return not self._verbs
+
     def find(self, text: Text) -> LoadedVerb | None:
         return self._verbs.get((same_verb_name(text.verb), text.version))
 
