@@ -253,7 +253,7 @@ class CarriedCommands:
 
     def _decided(self, current: Aggregate, command: Any, origin: Origin) -> tuple[Any, Decision]:
         """What the machine makes of a command; Camunda undoes a whole instance for nobody, so a person is asked."""
-        command = _unasked(command)
+        command = carried_command(command)
         decision = self._played(current, command, origin)
         if any(isinstance(entry, e.CompensationStarted) for entry in decision.entries):
             if not isinstance(command, c.RecordJob):
@@ -582,7 +582,7 @@ def _without_worker(command: Any) -> Any:
     return replace(command, worker=0)
 
 
-def _unasked(command: Any) -> Any:
+def carried_command(command: Any) -> Any:
     """A job of Camunda becomes no person's task and waits for nobody: what its agent asks or lacks is a fault."""
     if not isinstance(command, c.RecordJob):
         return command
