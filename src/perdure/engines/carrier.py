@@ -26,6 +26,10 @@ class CarriedInstances(Protocol):
 class CarriedMoves(Protocol):
     """How an instance comes to a carrier from another engine."""
 
+    async def check(self, current: Aggregate) -> None:
+        """Refuse, by name, what it cannot take along."""
+        ...
+
     async def shadow(self, id: Id, bodies: Sequence[bytes]) -> bytes:
         """The hash of the state that a journal leads to, replayed there."""
         ...

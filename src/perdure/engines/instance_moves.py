@@ -59,6 +59,8 @@ class InstanceMoves:
         plan = move_plan(self._machine, aggregate, carrier, to)
         for name in (carrier, to):
             self._check_moves(name, aggregate.id)
+        if (moves := self._moves(to)) is not None:
+            await moves.check(aggregate)
         told = await self._shadow(aggregate, to) if shadow else ""
         plan = move_plan(self._machine, aggregate, carrier, to, told)
         if dry_run:

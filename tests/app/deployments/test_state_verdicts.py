@@ -29,6 +29,7 @@ from tests.engines.embedded.process_models import (
     START,
     after,
     boundary,
+    call,
     flow,
     fork,
     line,
@@ -431,3 +432,20 @@ async def test_a_loop_that_is_under_way_is_judged_from_where_it_is() -> None:
             await answer(world, begun.id, "one")
         state = await only_state(world, line("p", user("one", repeat=loop), service("file", "t.one")))
         assert state.verdict == "migrates"
+
+
+@pytest.mark.req("O10")
+async def test_models_that_call_each_other_are_judged_together_and_callers_stand_at_their_call(store_url: str) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(line("child", user("ask")), profile="open")
+        await world.deploy(line("parent", call("call", "child")), profile="open")
+        await world.start("parent")
+        parent = line("parent", call("call", "other-child"), user("two"))
+        found = await impact(world, parent, line("other-child", user("ask")), line("child", user("asked")))
+        told = {
+            each.process: [(state.verdict, standing_of(state)) for state in each.states] for each in found.processes
+        }
+        assert told == {
+            "parent": [("migrates", ["call"])], "other-child": [], "child": [("migrates", ["ask"])],
+        }  # fmt: skip
+        assert len(await world.sandbox.processes.list()) == 2

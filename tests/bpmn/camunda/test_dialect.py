@@ -66,7 +66,8 @@ def test_a_start_gives_every_flag_a_value_that_nobody_gave() -> None:
 
 def test_no_iteration_is_an_empty_collection_and_the_count_is_that_of_zeebe() -> None:
     text = exported(COUNTED.format(count="=orch_n"))
-    assert 'inputCollection="=if orch_n &lt; 1 then [] else for i in 1..orch_n return i"' in text
+    counted = "if orch_n &lt; 0 then null else if orch_n &lt; 1 then [] else for i in 1..orch_n return i"
+    assert f'inputCollection="={counted}"' in text
     assert "=numberOfCompletedInstances &gt;= 2" in text
     assert 'inputCollection="=[]"' in exported(COUNTED.format(count="0"))
     assert 'inputCollection="=for i in 1..3 return i"' in exported(COUNTED.format(count="3"))
@@ -101,3 +102,35 @@ def test_every_event_definition_has_an_id_of_its_own_and_the_bytes_are_the_same_
     assert exported(events) == text
     model = read_model(in_process(events))
     assert read_model(write_model(model)).definitions == model.definitions
+
+
+def test_the_flow_that_is_asked_first_is_the_last_in_the_file_where_zeebe_begins() -> None:
+    """Seen on 8.6 and 8.8: of two conditions that hold, the one further down the file wins."""
+    ways = (
+        '<d:exclusiveGateway id="g" />'
+        + "".join(f'<d:endEvent id="{each}" />' for each in ("one", "two", "three"))
+        + "".join(
+            f'<d:sequenceFlow id="g_{each}" sourceRef="g" targetRef="{each}"><d:conditionExpression>'
+            f"=orch_n &gt; {n}</d:conditionExpression></d:sequenceFlow>"
+            for n, each in enumerate(("one", "two", "three"))
+        )
+    )
+    text = exported(ways)
+    places = [text.index(f'<bpmn:sequenceFlow id="g_{each}"') for each in ("three", "two", "one")]
+    assert places == sorted(places)
+
+
+def test_what_catches_any_escalation_names_none() -> None:
+    caught = (
+        '<d:subProcess id="part"><d:startEvent id="ps" /></d:subProcess>'
+        '<d:boundaryEvent id="any" cancelActivity="false" attachedToRef="part">'
+        '<d:escalationEventDefinition escalationRef="nameless" /></d:boundaryEvent>'
+        '<d:boundaryEvent id="late" cancelActivity="false" attachedToRef="part">'
+        '<d:escalationEventDefinition escalationRef="LATE" /></d:boundaryEvent>'
+    )
+    text = exported(
+        caught,
+        '<d:escalation id="nameless" name="anything" /><d:escalation id="LATE" escalationCode="LATE" />',
+    )
+    assert 'escalationRef="nameless"' not in text
+    assert 'escalationRef="LATE"' in text

@@ -8,13 +8,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from perdure import BusinessError, Call, Transient
 from perdure.app.perdure import Perdure
 from perdure.bpmn import model as m
-from perdure.errors import PerdureError
+from perdure.engines.camunda.rest_client import Gone, Refused, WrongState
+from perdure.engines.camunda.wire import Request, instance_key
+from perdure.errors import EngineUnavailableError, PerdureError
 from perdure.journal import Origin
 from perdure.payload import digest_text
 from perdure.sources import parse_id
@@ -48,6 +52,8 @@ MODELS = [
     line("shaky", service("try", "t.shaky"), service("after", "t.two")),
     CAUGHT,
     line("asks", user("review"), service("after", "t.two")),
+    line("timed", user("await"), service("after", "t.two"),
+         more=(boundary("late", "await", m.TimerTrigger("duration", m.Value("P1D"))),), flows=(flow("late", "end"),)),
     line("waits", service("one", "t.one"), wait("await", "go"), service("two", "t.two"),
          messages=(message("go", key="go-1"),)),
 ]  # fmt: skip
@@ -135,6 +141,54 @@ class Carried(shared.Carried):
     async def migrate(self, instance: str) -> int:
         return (await self._perdure.instances.migrate(instance)).version
 
+    async def disturb(self) -> None:
+        """From now on requests and what comes are late, and come twice."""
+        DISTURBED.append(0)
+        disturb(self._carrier)
+
+    async def disturbances(self) -> int:
+        return sum(DISTURBED)
+
+    async def lose_answers(self, path: str) -> None:
+        """Requests to a path are carried out from now on, and whatever is answered is lost."""
+        engine = self._carrier
+        once = self._once = engine.client._once
+
+        async def losing(request: Request, *given: Any, **options: Any) -> Any:
+            if not request.path.endswith(path):
+                return await once(request, *given, **options)
+            with suppress(Gone, WrongState, Refused):
+                LOST.append(instance_key(await once(request, *given, **options)))
+            raise EngineUnavailableError("reach", "engine", engine.client.address.text, "its answer was lost")
+
+        engine.client._once = losing
+
+    async def refuse_starts(self) -> None:
+        """Camunda refuses to begin anything from now on."""
+        engine = self._carrier
+        once = self._once = engine.client._once
+
+        async def refusing(request: Request, *given: Any, **options: Any) -> Any:
+            if request.path == "/process-instances":
+                raise Refused("INVALID_ARGUMENT: it cannot begin there")
+            return await once(request, *given, **options)
+
+        engine.client._once = refusing
+
+    async def lost(self) -> list[str]:
+        """The process instances that requests began whose answers were lost."""
+        return [each for each in LOST if each]
+
+    async def deaf(self) -> None:
+        """No job comes any more."""
+        await self._carrier.worker.close()
+
+    async def give_up(self, call: str) -> str:
+        return (await self._perdure.cancel(call)).state
+
+    async def find_answers(self) -> None:
+        self._carrier.client._once = self._once
+
     async def deliveries(self, instance: str) -> int:
         """Every job that this process took is brought to its worker once more."""
         for job in list(TAKEN):
@@ -143,6 +197,42 @@ class Carried(shared.Carried):
 
 
 TAKEN: list[Any] = []
+DISTURBED: list[int] = []
+LOST: list[str] = []
+MAX_LATE_SECONDS = 0.2
+
+
+def disturb(engine: Any) -> None:
+    """Delays, and duplicates of what may come twice: jobs, records, and requests whose answer was lost."""
+    chance = Random(35)
+    once, take, keep = engine.client._once, engine.worker.take, engine.tail._keep
+
+    async def late() -> None:
+        DISTURBED[0] += 1
+        await asyncio.sleep(chance.random() * MAX_LATE_SECONDS)
+
+    async def sent(request: Request, *given: Any, **options: Any) -> Any:
+        is_doubled = request.path.endswith("/completion") and chance.random() < 0.3
+        if is_doubled:
+            await late()
+            await once(request, *given, **options)
+            raise EngineUnavailableError("reach", "engine", engine.client.address.text, "its answer was lost")
+        return await once(request, *given, **options)
+
+    async def taken(job: Any) -> None:
+        await late()
+        await take(job)
+        if chance.random() < 0.3:
+            await late()
+            await take(job)
+
+    async def kept(body: bytes) -> None:
+        await late()
+        await keep(body)
+        if chance.random() < 0.3:
+            await keep(body)
+
+    engine.client._once, engine.worker.take, engine.tail._keep = sent, taken, kept
 
 
 def noted(engine: Any) -> None:

@@ -40,6 +40,10 @@ class Cluster:
                 return error.code
         return 200
 
+    def is_open(self, key: str) -> bool:
+        """Whether a process instance runs in Camunda: only one that does can be given a variable."""
+        return self.status("PUT", f"element-instances/{key}/variables", {"variables": {"probe": 1}}) != 404
+
     def set_variables(self, key: str, **values: Any) -> None:
         self.request("PUT", f"element-instances/{key}/variables", {"variables": values, "local": False})
 

@@ -21,11 +21,6 @@ WAY = [
 ]  # fmt: skip
 
 
-def is_there(cluster: Cluster, key: str) -> bool:
-    """Whether a process instance is open in Camunda: only one that is can be given a variable."""
-    return cluster.status("PUT", f"element-instances/{key}/variables", {"variables": {"probe": 1}}) != 404
-
-
 @pytest.mark.req("V13", "V15", "V19")
 def test_an_instance_is_carried_from_its_start_to_its_end(opened: Opened, cluster: Cluster, tmp_path: Path) -> None:
     ours = opened()
@@ -40,7 +35,7 @@ def test_an_instance_is_carried_from_its_start_to_its_end(opened: Opened, cluste
     assert shown["data"] == {"given": 1, "one": 1, "ok": True, "two": 2}
     assert (shown["entries"], shown["sequence"]) == (WAY, list(range(1, 9)))
     assert (tmp_path / "runs.log").read_text().splitlines() == [f"{id}/first/1", f"{id}/last/1"]
-    assert not is_there(cluster, ours.ask("key", instance=id)), "it has ended in Camunda as well"
+    assert not cluster.is_open(ours.ask("key", instance=id)), "it has ended in Camunda as well"
     assert ours.ask("audit") == []
 
 
@@ -172,7 +167,7 @@ def test_an_instance_is_cancelled_on_both_sides_from_either(opened: Opened, clus
     for id in (mine, theirs):
         ours.ask("reached", instance=id, element="await")
     assert ours.ask("cancel", instance=mine) == "cancelled"
-    assert not is_there(cluster, ours.ask("key", instance=mine))
+    assert not cluster.is_open(ours.ask("key", instance=mine))
     cluster.request("POST", f"process-instances/{ours.ask('key', instance=theirs)}/cancellation", {})
     assert ours.ask("reached", instance=theirs, element="cancelled") == "cancelled"
 
@@ -205,9 +200,9 @@ def test_a_twin_of_a_start_is_refused_and_cancelled(opened: Opened, cluster: Clu
         "variables": {"domain_payload": first[0], "domain_payload_hash": first[1]},
     }  # fmt: skip
     twin = str(cluster.request("POST", "process-instances", body)["processInstanceKey"])
-    while is_there(cluster, twin):
+    while cluster.is_open(twin):
         ours.ask("show", instance=id)
-    assert is_there(cluster, ours.ask("key", instance=id))
+    assert cluster.is_open(ours.ask("key", instance=id))
     assert len((tmp_path / "runs.log").read_text().splitlines()) == 1
 
 

@@ -9,56 +9,28 @@ from typing import Any
 
 from perdure.durations import later, parse_span
 from perdure.errors import InvariantBroken
-from perdure.sources import SECOND, Micros, SystemSources
+from perdure.sources import SystemSources
 from perdure.testing.camunda_broker import CamundaBroker
-from perdure.testing.scenarios.temporal_time import CarriedTime
+from perdure.testing.scenarios.camunda_time import BrokerTime, beginning
+from perdure.testing.scenarios.carried_time import CarriedTime
 from perdure.testing.virtual_clock import VirtualSources
 from tests.engines.case.case_stages import EmbeddedStage
 
-AGAIN = 3 * SECOND
 MAX_RESTS = 3
-
-
-class BrokerTime:
-    """The clock of a broker: it stands still unless it is moved."""
-
-    def __init__(self, broker: CamundaBroker, at: Micros) -> None:
-        self._broker = broker
-        self._now = at
-        self._sources = SystemSources()
-        self._said_at = self._sources.monotonic()
-        broker.set_clock(at / SECOND)
-
-    async def now(self) -> Micros:
-        """The moment it was set to; said again now and then, because a broker that was killed may miss the first."""
-        if self._sources.monotonic() - self._said_at > AGAIN:
-            self._now += SECOND // 1000
-            self._say()
-        return self._now
-
-    def _say(self) -> None:
-        self._said_at = self._sources.monotonic()
-        self._broker.set_clock(self._now / SECOND)
-
-    async def move_to(self, at: Micros) -> Micros:
-        if at > self._now:
-            self._now = at + SECOND // 1000  # Camunda counts milliseconds, and a timer fires when it is over
-            self._say()
-        return self._now
 
 
 class CamundaStage(EmbeddedStage):
     """Jobs come from the broker; every delivery is noted, so that it can be made again."""
 
     def __init__(self, store: str, kyc: Path, broker: CamundaBroker, tail: str) -> None:
-        super().__init__(store, kyc, VirtualSources(int(SystemSources().random() * 2**53), SystemSources().now()))
+        super().__init__(store, kyc, VirtualSources(int(SystemSources().random() * 2**53), beginning()))
         self.engine = f"{broker.url}?tail={tail}"
         self._broker = broker
         self._time: CarriedTime | None = None
         self._delivered: list[Any] = []
 
     async def open(self) -> None:
-        time = BrokerTime(self._broker, self._clock.now())
+        time = BrokerTime(self._broker.rest, self._clock.now())
         await super().open()
         self._time = CarriedTime(self.sandbox, self._clock, time)
         worker: Any = self._worker

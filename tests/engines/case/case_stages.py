@@ -24,7 +24,8 @@ from perdure.sources import Micros, SystemSources
 from perdure.testing import Sandbox
 from perdure.testing.fault_injection import Crash, FaultyDriver
 from perdure.testing.sandbox import quiet_driver
-from perdure.testing.scenarios.temporal_time import CarriedTime, PassingTime, ServerTime
+from perdure.testing.scenarios.carried_time import CarriedTime
+from perdure.testing.scenarios.temporal_time import PassingTime, ServerTime
 from perdure.testing.temporal_server import TemporalServer
 from perdure.testing.virtual_clock import VirtualSources
 from tests.engines.case.case_story import Desk

@@ -23,7 +23,8 @@ from perdure.sources import SystemSources
 from perdure.testing import Sandbox
 from perdure.testing.fault_injection import Crash, FaultyDriver, Side
 from perdure.testing.sandbox import quiet_driver
-from perdure.testing.scenarios.temporal_time import CarriedTime, ServerTime
+from perdure.testing.scenarios.carried_time import CarriedTime
+from perdure.testing.scenarios.temporal_time import ServerTime
 from perdure.testing.temporal_server import TemporalServer, virtual_server
 from perdure.testing.virtual_clock import VirtualSources
 from perdure.verbs import load_text

@@ -44,7 +44,8 @@ class ModelText(Request, frozen=True):
 
     xml: str
     process: str = ""
-    profile: Literal["hollow", "contract", "open"] = "hollow"
+    profile: Literal["hollow", "contract", "open"] | None = None
+    """Default: contract for a process that has a `workflowDefinition`, else hollow."""
 
 
 class DeployModel(ModelText, frozen=True):

@@ -29,9 +29,35 @@ def zeebe_xml(model: m.Model, flags: Flags, release: Release = OLDEST_RELEASE) -
 def zeebe_model(model: m.Model, flags: Flags) -> m.Model:
     """The model in Zeebe's dialect. Lint for the target says first what cannot be carried."""
     definitions = model.definitions
-    processes = tuple(_process(each, tuple(flags.get(each.id, ()))) for each in definitions.processes)
+    uncoded = frozenset(each.id for each in definitions.escalations if not each.code)
+    processes = tuple(
+        _uncoded(_process(each, tuple(flags.get(each.id, ()))), uncoded) for each in definitions.processes
+    )
     messages = tuple(map(_message, definitions.messages))
     return replace(model, definitions=replace(definitions, processes=processes, messages=messages))
+
+
+def _uncoded(process: m.Process, escalations: frozenset[str]) -> m.Process:
+    """What catches an escalation without a code names none: Zeebe would take the lack for a code of its own."""
+    return replace(process, body=_catching(process.body, escalations)) if escalations else process
+
+
+def _catching(scope: m.Scope, escalations: frozenset[str]) -> m.Scope:
+    nodes: list[m.Node] = []
+    for node in scope.nodes:
+        if isinstance(node, m.SubProcess):
+            nodes.append(replace(node, body=_catching(node.body, escalations)))
+        elif isinstance(node, m.Event) and node.position in ("start", "boundary"):
+            triggers = tuple(
+                replace(each, escalation="")
+                if isinstance(each, m.EscalationTrigger) and each.escalation in escalations
+                else each
+                for each in node.triggers
+            )
+            nodes.append(replace(node, triggers=triggers))
+        else:
+            nodes.append(node)
+    return replace(scope, nodes=tuple(nodes))
 
 
 def _message(message: m.Message) -> m.Message:
@@ -59,8 +85,18 @@ def _started(node: m.Node, flags: tuple[FlagContract, ...]) -> m.Node:
 
 def _scope(scope: m.Scope) -> m.Scope:
     defaults = {node.default for node in scope.nodes if not isinstance(node, m.Event)} - {""}
-    flows = tuple(_plain(flow) if flow.id in defaults else flow for flow in scope.flows)
-    return replace(scope, nodes=tuple(map(_node, scope.nodes)), flows=flows)
+    flows = [_plain(flow) if flow.id in defaults else flow for flow in scope.flows]
+    for node in scope.nodes:
+        if isinstance(node, m.Gateway) and node.kind == "exclusive":
+            _reverse(flows, node.id)
+    return replace(scope, nodes=tuple(map(_node, scope.nodes)), flows=tuple(flows))
+
+
+def _reverse(flows: list[m.Flow], gateway: str) -> None:
+    """Zeebe looks at the flows of an exclusive gateway from the last in the file to the first, we from the first."""
+    places = [place for place, flow in enumerate(flows) if flow.source == gateway]
+    for place, flow in zip(places, [flows[each] for each in reversed(places)], strict=True):
+        flows[place] = flow
 
 
 def _plain(flow: m.Flow) -> m.Flow:

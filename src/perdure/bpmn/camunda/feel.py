@@ -49,9 +49,10 @@ def names(value: Value) -> Value:
 
 
 def counted(value: Value) -> Value:
-    """A collection of so many numbers. In FEEL `1..0` counts down, so that none is said apart."""
+    """A collection of so many numbers. In FEEL `1..0` counts down, so that none is said apart; less is an incident."""
     if value.kind == "flag":
-        return _feel(f"if {value.text} < 1 then [] else for i in 1..{value.text} return i")
+        count = value.text
+        return _feel(f"if {count} < 0 then null else if {count} < 1 then [] else for i in 1..{count} return i")
     return _feel("[]") if value.kind == "literal" and value.text.strip("0 ") == "" and value.text else value
 
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import journal_entries as e
@@ -23,20 +24,22 @@ from perdure.bpmn.machine.jobs import UNCAUGHT
 from perdure.bpmn.machine.state import ENDED, Failure, Instance
 from perdure.engines.camunda.definition_deployment import DefinitionDeployment
 from perdure.engines.camunda.dispatch_rows import DispatchRows, Staged
-from perdure.engines.camunda.engine_requests import first_variables
+from perdure.engines.camunda.engine_requests import Payload, first_variables
 from perdure.engines.camunda.exported_records import Fact
 from perdure.engines.camunda.instance_turns import LOOK, RACE_SECONDS, InstanceTurns
 from perdure.engines.camunda.key_rows import KeyRows
+from perdure.engines.camunda.movable_state import start_elements
 from perdure.engines.camunda.request_preparation import RequestPreparation
 from perdure.engines.camunda.rest_client import Gone, Refused, RestClient, WrongState
 from perdure.engines.camunda.wire import Request, instance_key, number
 from perdure.engines.decided_elsewhere import changed_record, rebased, without_rows
 from perdure.engines.embedded.ports import EngineStore
-from perdure.engines.instance_carrier import InstanceCarriers
+from perdure.engines.instance_carrier import EMBEDDED, InstanceCarriers
 from perdure.errors import DefinitionError, EngineUnavailableError, InvariantBroken, RejectedError, Rejection
 from perdure.journal import NO_ROWS, Decision, Origin, SourcePosition, Written, genesis
 from perdure.kernel.kernel import Aggregate, Answer, Kernel, Preparation, Prepared
 from perdure.kernel.ports import Attachments, Conflict
+from perdure.payload import digest_text
 from perdure.processes.instance_reader import InstanceReader
 from perdure.sources import SECOND, Id, Sources, id_text
 from perdure.work.agents.questions import UNASKED
@@ -204,8 +207,10 @@ class CarriedCommands:
     async def _ask(self, id: Id, origin: Origin, prepare: Preparation | Prepared) -> Answer:
         for _ in range(MAX_LOOKS):
             current = await self._kernel.read(id, origin)
-            if current.state.status in ENDED:
+            if current.state.status in ENDED or current.state.carrier not in ("", self.keys.engine):
                 return await self._kernel.ask(INSTANCE, id, origin, prepare)
+            if current.state.carrier_run:
+                await self._begin_moved(id, origin.tenant, self._rows.move_name(id, current.state.carrier_run))
             prepared = prepare if isinstance(prepare, Prepared) else prepare(current)
             if isinstance(prepared, Rejection):
                 raise RejectedError(prepared)
@@ -218,7 +223,8 @@ class CarriedCommands:
         """Decide a command and have Camunda do it; None when the instance has moved on."""
         id, command, brought = current.id, _without_worker(prepared.command), prepared.attachments
         if isinstance(command, LOCAL):
-            return await self._kernel.ask(INSTANCE, id, origin, Prepared(command, brought, due=prepared.due))
+            here = self._here(current, origin, command, brought, prepared.due)
+            return await self._kernel.ask(INSTANCE, id, origin, here)
         if isinstance(command, REFUSED):
             fact = f"its engine cannot {type(command).__name__.lower()}"
             raise RejectedError(Rejection("blocked", "ask", "instance", id_text(id), fact))
@@ -227,10 +233,23 @@ class CarriedCommands:
         command, decision = self._decided(current, command, origin)
         requests = await self._requests.of(current, command, decision, brought)
         if not requests:
-            return await self._kernel.ask(INSTANCE, id, origin, Prepared(command, brought))
+            return await self._kernel.ask(INSTANCE, id, origin, self._here(current, origin, command, brought))
         if not await self._is_our_turn(id, origin):
             return None
         return await self._dispatched(current, origin, command, brought or Attachments(), requests)
+
+    def _here(
+        self, current: Aggregate, origin: Origin, command: Any, brought: Attachments | None, due: int = 0
+    ) -> Preparation | Prepared:
+        """A command that moves no token there. Of an instance that was moved, our machine decides nothing unasked."""
+        if not current.state.carrier:
+            return Prepared(command, brought, due=due)
+
+        def prepare(now: Aggregate) -> Prepared:
+            at, chance = self._sources.now(), self._sources.random()
+            return Prepared(command, brought, self._machine.play(now.id, now.state, command, origin, at, chance), due)
+
+        return prepare
 
     def _decided(self, current: Aggregate, command: Any, origin: Origin) -> tuple[Any, Decision]:
         """What the machine makes of a command; Camunda undoes a whole instance for nobody, so a person is asked."""
@@ -436,9 +455,62 @@ class CarriedCommands:
         here is over as soon as whoever did it gives the turn away."""
         command = c.RetryIncident(node=node, reason="resolved in Camunda")
         async with self.turn(id):
-            found = (await self._kernel.read(id, origin)).state.nodes.get(node)
+            current = await self._kernel.read(id, origin)
+            found = current.state.nodes.get(node)
             if found is not None and found.incident is not None:
-                await self._kernel.ask(INSTANCE, id, origin, Prepared(command))
+                await self._kernel.ask(INSTANCE, id, origin, self._here(current, origin, command, None))
+
+    # --- what comes from another engine --------------------------------------------------------------------------
+
+    async def begin_moved(self, id: Id, tenant: str, run: str) -> None:
+        """Begin an instance that was moved here; recovery tries again while nobody answers."""
+        async with self.turn(id):
+            with suppress(EngineUnavailableError):
+                await self._begin_moved(id, tenant, self._rows.move_name(id, run))
+
+    async def _begin_moved(self, id: Id, tenant: str, name: str) -> None:
+        staged = await self._rows.read(tenant, name)
+        if staged is None:
+            return
+        self.under_way.add(name)
+        try:
+            await self._begin_there(id, tenant)
+        except (Gone, WrongState, Refused) as error:
+            await self._come_back(id, staged, name, error)
+            raise self._rejected(id, "blocked", f"Camunda does not begin it there: {error}") from error
+        finally:
+            self.under_way.discard(name)
+        await self._rows.settle(tenant, name)
+
+    async def _begin_there(self, id: Id, tenant: str) -> None:
+        """A process instance that begins where the tokens stand, with the payload and all flags as they are."""
+        if await self.keys.key_of(id):
+            return
+        state: Instance = (await self._kernel.read(id, Origin(tenant))).state
+        data = await self._store.payload(id, state.head) or b"{}"
+        payload = Payload(data.decode("utf-8", "surrogateescape"), digest_text(state.head))
+        await self.keys.write((f"head/{payload.hash}", id_text(id)))  # its first job tells whose it is
+        body = {
+            "processDefinitionKey": number(await self._deployment.key(state.process, state.definition, tenant)),
+            "variables": first_variables(state.flags, payload),
+            "startInstructions": [{"elementId": element} for element in start_elements(state)],
+        }
+        made = instance_key(await self._client.send(Request("POST", "/process-instances", body)))
+        if await self.keys.bind(id, made) != made:
+            await self.cancel_twin(made)
+
+    async def _come_back(self, id: Id, staged: Staged, name: str, error: Exception) -> None:
+        """Nothing was decided since the record of the move: our kernel goes on, by another one."""
+        assert isinstance(staged.command, c.ChangeCarrier)
+        command = replace(staged.command, carrier=EMBEDDED, reason=f"Camunda does not begin it there: {error}")
+        now, chance = self._sources.now(), self._sources.random()
+
+        def prepare(current: Aggregate) -> Prepared:
+            decision = self._machine.play(id, current.state, command, staged.origin, now, chance)
+            return Prepared(command, Attachments(dispatched=(staged.origin.tenant, name)), decision)
+
+        await self._kernel.ask(INSTANCE, id, staged.origin, prepare)
+        self._carriers.remember(id, "")
 
     # --- recovery ------------------------------------------------------------------------------------------------
 
@@ -488,11 +560,14 @@ class CarriedCommands:
             if isinstance(staged.command, c.StartInstance):
                 await self._send_start(staged)
                 return
+            if isinstance(staged.command, c.ChangeCarrier) and staged.command.carrier == self.keys.engine:
+                await self._begin_moved(id, staged.origin.tenant, self._rows.move_name(id, staged.command.run))
+                return
             current = await self._kernel.read(id, staged.origin)
             await self._sent(staged, current, is_again=True)
         except RejectedError as error:
             log.warning("A dispatch that was left behind led to nothing: %s", error)
-            if await self._rows.is_open(staged.origin.tenant, self._rows.name(id, staged.number)):
+            if staged.number and await self._rows.is_open(staged.origin.tenant, self._rows.name(id, staged.number)):
                 await self._rows.drop(staged.origin.tenant, id, staged.number)
 
 
@@ -504,7 +579,7 @@ def _without_worker(command: Any) -> Any:
     """Jobs come from Camunda: no command but a lease begins one in the same decision."""
     if isinstance(command, c.LeaseJob) or not getattr(command, "worker", 0):
         return command
-    return msgspec.structs.replace(command, worker=0)
+    return replace(command, worker=0)
 
 
 def _unasked(command: Any) -> Any:
@@ -513,7 +588,7 @@ def _unasked(command: Any) -> Any:
         return command
     if isinstance(command.outcome, c.JobHolds) and command.outcome.after_seconds is None:
         fault = Failure("permanent_business", command.outcome.code, command.outcome.text)
-        return msgspec.structs.replace(command, outcome=c.JobFault(fault))
+        return replace(command, outcome=c.JobFault(fault))
     if not isinstance(command.outcome, c.JobAsks):
         return command
     text = (
@@ -521,7 +596,7 @@ def _unasked(command: Any) -> Any:
         "a user task of the model; or run the process on another engine."
     )
     fault = command.outcome.unless or Failure("permanent_contract", UNASKED, text)
-    return msgspec.structs.replace(command, outcome=c.JobFault(fault))
+    return replace(command, outcome=c.JobFault(fault))
 
 
 def _as_incident(state: Instance, command: c.RecordJob) -> c.RaiseIncident:

@@ -13,6 +13,7 @@ from perdure.engine.engine_settings import EngineEntry
 from perdure.engines.camunda.address import read_address
 from perdure.engines.camunda.carried_commands import CarriedCommands
 from perdure.engines.camunda.carried_model import TASK_JOB, portability
+from perdure.engines.camunda.carried_moves import ProcessInstanceMoves
 from perdure.engines.camunda.definition_deployment import DefinitionDeployment
 from perdure.engines.camunda.dispatch_rows import DISPATCH, DispatchRows
 from perdure.engines.camunda.exporter_tail import ExporterTail
@@ -37,10 +38,9 @@ log = logging.getLogger("perdure")
 
 
 class CamundaCarrier:
-    """One per name. It begins instances and ends them; running ones come to it from nowhere."""
+    """One per name."""
 
     kinds = frozenset({DISPATCH, FACT})
-    moves = None
 
     def __init__(self, name: str, entry: EngineEntry, parts: EmbeddedEngine) -> None:
         instances, workshop = parts.instances, parts.workshop
@@ -61,6 +61,7 @@ class CamundaCarrier:
             reader, store, self._rows, keys, self.deployment, self.client, parts.carriers, instances.conductor.lease,
             sources, waits,
         )  # fmt: skip
+        self.moves = ProcessInstanceMoves(self.commands, self._rows, parts.definitions, instances.machine, address)
         instances.given_up.append(self.commands.is_over)
         self.facts = FactDelivery(self.commands, keys, kernel, store, address.tenant, sources, waits)
         self.worker = JobWorker(instances, workshop, self.commands, keys, self.client, waits)

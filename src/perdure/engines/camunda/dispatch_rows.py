@@ -53,6 +53,10 @@ class DispatchRows:
     def name(self, id: Id, number: int) -> str:
         return self._keys.name(f"dispatch/{id_text(id)}/{number}")
 
+    def move_name(self, id: Id, run: str) -> str:
+        """The name of what begins an instance that was moved here."""
+        return self.name(id, 0) + f"/{run}"
+
     def source(self, number: int) -> SourcePosition:
         """The place of a decision that a dispatch led to; facts from the log of a partition have that one's."""
         return SourcePosition(self._keys.engine, 0, number)
@@ -87,13 +91,14 @@ class DispatchRows:
             highest += 1  # it led to nothing, and its number is used
         return highest
 
+    def row(self, name: str, staged: Staged) -> InboxRow:
+        now, letters = self._sources.now(), id_text(Id(staged.instance))
+        return InboxRow(staged.origin.tenant, name, DISPATCH, letters, now, PENDING, "", None, _encode(staged))
+
     async def write(self, staged: Staged, head: str = "") -> bool:
         """Keep a dispatch; False when another of its number was kept before."""
         tenant, now, id = staged.origin.tenant, self._sources.now(), Id(staged.instance)
-        row = InboxRow(
-            tenant, self.name(id, staged.number), DISPATCH, id_text(id), now, PENDING, "", None, _encode(staged)
-        )  # fmt: skip
-        attached = [Attachments(inbox=row)]
+        attached = [Attachments(inbox=self.row(self.name(id, staged.number), staged))]
         if head:
             attached.append(Attachments(inbox=self._keys.row(f"head/{head}", id_text(id), now)))
         return await self._store.commit(Unit(tenant, None, attachments=attached, at=now)) is None
@@ -111,6 +116,9 @@ class DispatchRows:
 
     async def drop(self, tenant: str, id: Id, number: int) -> None:
         """Settle a dispatch that led to nothing."""
-        settles = Attachments(dispatched=(tenant, self.name(id, number)))
-        await self._store.commit(Unit(tenant, None, attachments=[settles], at=self._sources.now()))
+        await self.settle(tenant, self.name(id, number))
         self.done(id, number)
+
+    async def settle(self, tenant: str, name: str) -> None:
+        settles = Attachments(dispatched=(tenant, name))
+        await self._store.commit(Unit(tenant, None, attachments=[settles], at=self._sources.now()))

@@ -10,6 +10,7 @@
 | a task was completed, claimed, given back, handed on | the same of the user task; completion of its job where our journal holds it |
 | an incident is retried, or resolved by hand | retries, resolution, and the completion or error |
 | cancelled, migrated | the same |
+| moved to another engine | cancellation: it goes on elsewhere |
 | whatever else | none: it moves no token |
 
 Pure.
@@ -65,7 +66,7 @@ def requests_for(
             return _assignment(command, keys) if keys.task else ()
         case c.RetryIncident() | c.ResolveIncident():
             return _incident(command, keys, variables)
-        case c.Cancel():
+        case c.Cancel() | c.ChangeCarrier():
             return (Request("POST", f"/process-instances/{keys.instance}/cancellation", {}),)
         case c.Migrate():
             return (_migration(command, before, keys),)
@@ -172,16 +173,24 @@ def _incident(
     command: c.RetryIncident | c.ResolveIncident, keys: Keys, variables: dict[str, Any]
 ) -> tuple[Request, ...]:
     opened = [Request("POST", f"/incidents/{keys.incident}/resolution", {})] if keys.incident else []
+    edited = _edited(command, keys, variables)
     if not keys.job:
-        return tuple(opened)
+        return (*edited, *opened)
     retries = Request("PATCH", f"/jobs/{keys.job}", {"changeset": {"retries": max(1, keys.retries)}})
     if isinstance(command, c.RetryIncident):
-        values = {name: value for name, value in variables.items() if name in command.flags}
-        edited = [Request("PUT", f"/element-instances/{keys.instance}/variables", {"variables": values})]
-        return (*(edited if values else ()), retries, *opened)
+        return (*edited, retries, *opened)
     if command.error:
         return (retries, *opened, _error(keys, command.error, None))
     return (retries, *opened, Request("POST", f"/jobs/{keys.job}/completion", {"variables": variables}))
+
+
+def _edited(command: c.RetryIncident | c.ResolveIncident, keys: Keys, variables: dict[str, Any]) -> tuple[Request, ...]:
+    """The flags that were set by hand before something is tried again."""
+    if not isinstance(command, c.RetryIncident):
+        return ()
+    values = {name: value for name, value in variables.items() if name in command.flags}
+    path = f"/element-instances/{keys.instance}/variables"
+    return (Request("PUT", path, {"variables": values}),) if values else ()
 
 
 def _migration(command: c.Migrate, before: Instance, keys: Keys) -> Request:

@@ -3,7 +3,7 @@
 | record | fact |
 |---|---|
 | TIMER TRIGGERED | a timer of an element fired |
-| USER_TASK CREATED, ASSIGNED, COMPLETED | a user task has a key, an assignee, an end |
+| USER_TASK CREATED, ASSIGNED, COMPLETED, CANCELED | a user task has a key, an assignee, an end, is wanted no more |
 | INCIDENT CREATED, RESOLVED | an incident has a key, is over |
 | PROCESS_INSTANCE ELEMENT_COMPLETED, ELEMENT_TERMINATED of the process itself | the instance ended |
 
@@ -19,12 +19,15 @@ import msgspec
 
 from perdure.engines.camunda.wire import key_of
 
-FactKind = Literal["timer", "task", "assigned", "task_done", "incident", "resolved", "completed", "terminated"]
+FactKind = Literal[
+    "timer", "task", "assigned", "task_done", "task_gone", "incident", "resolved", "completed", "terminated"
+]  # fmt: skip
 _KINDS: dict[tuple[str, str], FactKind] = {
     ("TIMER", "TRIGGERED"): "timer",
     ("USER_TASK", "CREATED"): "task",
     ("USER_TASK", "ASSIGNED"): "assigned",
     ("USER_TASK", "COMPLETED"): "task_done",
+    ("USER_TASK", "CANCELED"): "task_gone",
     ("INCIDENT", "CREATED"): "incident",
     ("INCIDENT", "RESOLVED"): "resolved",
     ("PROCESS_INSTANCE", "ELEMENT_COMPLETED"): "completed",
@@ -122,7 +125,7 @@ def _is_whole(value: Mapping[str, Any]) -> bool:
 
 
 def _key(kind: FactKind, record: Mapping[str, Any], value: Mapping[str, Any]) -> str:
-    if kind in ("task", "assigned", "task_done"):
+    if kind in ("task", "assigned", "task_done", "task_gone"):
         return key_of(value, "userTaskKey")
     return key_of(record, "key")
 

@@ -5,14 +5,17 @@
 | a timer fired | `FireTimer`, by Camunda's clock | its watch is gone: nothing |
 | a user task has a key | the key is kept | |
 | a user task was assigned, or completed | claimed; completed by whoever did, without data | it was done from here |
+| a user task is not wanted any more | nothing: what is told of it before is waited with no longer | |
 | an incident was created | its key is kept; raised here when only Camunda knows of it | |
 | an incident was resolved | retried here | it was resolved from here |
 | the process was terminated | cancelled | it was cancelled from here |
 | the process completed | nothing: what led there was told before | |
 
-A fact that nothing here explains is waited with: what precedes it may be on its way. After the deadline it is set aside,
-and where the instance cannot go on without it an incident says so.
-"""  # noqa: E501
+A fact that nothing here explains is waited with: what precedes it may be on its way. What comes after it waits as well,
+unless it is only about whose a task is: of a task that was left here before Camunda told its key, nothing comes any
+more, and a timer that fires then is not kept waiting. After the deadline a fact is set aside, and where the instance
+cannot go on without it an incident says so.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,7 @@ from perdure.engines.camunda.exported_records import Fact, Place, facts_of, read
 from perdure.engines.camunda.instance_turns import LOOK
 from perdure.engines.camunda.key_rows import PLATFORM, KeyRows
 from perdure.engines.embedded.ports import EngineStore
+from perdure.engines.instance_carrier import EMBEDDED
 from perdure.errors import EngineUnavailableError, PerdureError, RejectedError
 from perdure.human_tasks import ADMINISTRATORS, Person
 from perdure.journal import Origin
@@ -43,6 +47,8 @@ DEADLINE_SECONDS = 30.0
 TASKLIST = "camunda-tasklist"
 LASTING = frozenset({"timer", "task_done", "incident", "terminated", "completed"})
 """Facts without which an instance here stands where it stands no longer in Camunda."""
+PASSED = frozenset({"task", "assigned"})
+"""Facts that others do not wait for."""
 log = logging.getLogger("perdure")
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -119,13 +125,13 @@ class FactDelivery:
     # --- appending -----------------------------------------------------------------------------------------------
 
     async def _append_all(self, instance: str) -> None:
-        queue = self._queues[instance]
+        queue, untils = self._queues[instance], dict[str, int]()
         try:
             while queue:
-                fact = queue[0]
-                if not await self._append(fact):
-                    return  # the store is out of reach: upkeep brings it again
-                queue.remove(fact)
+                if not await self._append_some(queue, untils):
+                    await self._waits.sleep(LOOK)
+        except PerdureError as error:
+            log.warning("%s", error)  # the store is out of reach: upkeep brings it again
         except Exception:
             log.exception("What Camunda told of process instance %s cannot be appended", instance)
         finally:
@@ -133,27 +139,33 @@ class FactDelivery:
             if not queue:
                 self._queues.pop(instance, None)
 
-    async def _append(self, fact: Fact) -> bool:
-        until = self._waits.monotonic() + int(DEADLINE_SECONDS * SECOND)
-        while True:
-            try:
-                if await self._tried(fact):
-                    break
-                if self._waits.monotonic() >= until:
-                    await self._give_up(fact)
-                    break
-            except EngineUnavailableError:
-                pass
-            except RejectedError as error:
-                log.warning("What Camunda told of process instance %s does not fit: %s", fact.instance, error)
-                await self._give_up(fact)
+    async def _append_some(self, queue: list[Fact], untils: dict[str, int]) -> bool:
+        """Append what is explained, in its order, until something has to be waited with; False for nothing at all."""
+        is_moved = False
+        for fact in tuple(queue):
+            until = untils.setdefault(fact.name, self._waits.monotonic() + int(DEADLINE_SECONDS * SECOND))
+            if _is_past(fact, queue) or await self._append(fact, until):
+                settles = Attachments(settles=(PLATFORM, self._keys.name(f"told/{fact.name}")))
+                await self._store.commit(Unit(PLATFORM, None, attachments=[settles], at=self._sources.now()))
+                queue.remove(fact)
+                is_moved = True
+            elif fact.kind not in PASSED:
                 break
-            except PerdureError as error:
-                log.warning("%s", error)
+        return is_moved
+
+    async def _append(self, fact: Fact, until: int) -> bool:
+        """Append a fact, or set it aside; False while what it is about is not there yet."""
+        try:
+            if await self._tried(fact):
+                return True
+            if self._waits.monotonic() < until:
                 return False
-            await self._waits.sleep(LOOK)
-        settles = Attachments(settles=(PLATFORM, self._keys.name(f"told/{fact.name}")))
-        await self._store.commit(Unit(PLATFORM, None, attachments=[settles], at=self._sources.now()))
+            await self._give_up(fact)
+        except EngineUnavailableError:
+            return False
+        except RejectedError as error:
+            log.warning("What Camunda told of process instance %s does not fit: %s", fact.instance, error)
+            await self._give_up(fact)
         return True
 
     async def _tried(self, fact: Fact) -> bool:
@@ -169,8 +181,9 @@ class FactDelivery:
                 return False
             if current.state.status in ENDED or await self._commands.is_told(fact, self._tenant):
                 return True
-            if await self._commands.is_foreign(id):
-                return True
+            is_here = current.state.carrier == EMBEDDED and fact.kind == "task_done"
+            if not is_here and await self._commands.is_foreign(id):
+                return True  # begun elsewhere, or moved: who completed a task before counts where our kernel goes on
             return await self._told(current, fact, origin)
 
     async def _told(self, current: Aggregate, fact: Fact, origin: Origin) -> bool:
@@ -197,6 +210,8 @@ class FactDelivery:
                 return True
             case "completed":
                 return state.status in ENDED
+            case "task_gone":
+                return True
             case _:
                 assert_never(fact.kind)
 
@@ -206,7 +221,8 @@ class FactDelivery:
 
     async def _timer(self, current: Aggregate, fact: Fact, origin: Origin) -> bool:
         watches = sorted(current.state.watches.values(), key=lambda each: (each.due, each.number))
-        found = [each for each in watches if each.kind == "timer" and each.event == fact.element and not each.has_come]
+        names = _names_since(current.state, fact.element)
+        found = [each for each in watches if each.kind == "timer" and each.event in names and not each.has_come]
         if not found:
             return False
         command = c.FireTimer(number=found[0].number, kind="watch", due=found[0].due)
@@ -214,9 +230,9 @@ class FactDelivery:
         return True
 
     async def _task(self, current: Aggregate, fact: Fact) -> bool:
-        letters = id_text(current.id)
+        letters, names = id_text(current.id), _names_since(current.state, fact.element)
         for node in sorted(current.state.nodes.values(), key=lambda each: each.number):
-            if node.kind == "task" and node.element == fact.element:
+            if node.kind == "task" and node.element in names:
                 name = f"task/{letters}/{node.number}"
                 known = await self._keys.read(name)
                 if known == fact.key:
@@ -290,3 +306,16 @@ class FactDelivery:
 
 
 _IN = "resolved in Camunda"
+
+
+def _is_past(fact: Fact, queue: list[Fact]) -> bool:
+    """Whether a fact is about a task that is not wanted any more."""
+    return fact.kind in PASSED and any(each.kind == "task_gone" and each.key == fact.key for each in queue)
+
+
+def _names_since(state: Instance, element: str) -> set[str]:
+    """An element by its name and by those that migrations have given it: a fact may be older than one."""
+    names = {element}
+    for _, _, mapping in state.past:
+        names |= {mapping[each] for each in names if each in mapping}
+    return names

@@ -7,7 +7,7 @@
 | of a frame that is under way | nothing: it is known already, and its completion is on its way |
 | of a frame that was completed | completed again with the payload and the flags that were kept; nothing runs |
 | for a user task that our journal holds | its key is kept, and the task is answered here |
-| of an instance that another one stands for | refused, and that process instance is cancelled |
+| of an instance that another one stands for, or that was moved away | refused, and that process instance is cancelled |
 | of an instance that is none of ours | an incident in Camunda |
 | with a payload that is altered, foreign or older than its token, or with a flag that nobody wrote | an incident in both |
 """  # noqa: E501
@@ -218,13 +218,12 @@ class JobWorker:
             node = state.nodes.get(frame.node)
             return node if node is not None and _run(node) == frame.run else None
         for node in sorted(state.nodes.values(), key=lambda each: each.number):
-            if _fits(node, job) and not await self._keys.job_of(Frame(id, node.number, _run(node))):
+            # Jobs of iterations come together: the one that is bound to a token second looks for another.
+            if _fits(node, job) and await self._keys.bind_job(job.key, Frame(id, node.number, _run(node))):
                 return node
         return None
 
     async def _take_up(self, id: Id, job: ActivatedJob, node: Node, origin: Origin) -> None:
-        frame = Frame(id, node.number, _run(node))
-        await self._keys.bind_job(job.key, frame)
         if job.type == TASK_JOB and node.job is None:
             return
         aggregate = await self._instances.read(id, origin)

@@ -105,8 +105,13 @@ class KeyRows:
 
     # --- frames --------------------------------------------------------------------------------------------------
 
-    async def bind_job(self, key: str, frame: Frame) -> None:
-        await self.write((f"job/{key}", frame.text), (f"frame/{frame.text}", key))
+    async def bind_job(self, key: str, frame: Frame) -> bool:
+        """Bind a job there to a frame; False when that is bound to another job."""
+        if await self.job_of(frame):
+            return await self.frame_of(key) == frame
+        return await self.write((f"job/{key}", frame.text), (f"frame/{frame.text}", key)) or (
+            await self.frame_of(key) == frame
+        )
 
     async def frame_of(self, job: str) -> Frame | None:
         found = await self.read(f"job/{job}")

@@ -5,6 +5,7 @@
 | its bytes do not have the hash beside it | altered |
 | its hash is none of the heads that the instance ever had | foreign |
 | a head from before the token came there | stale |
+| a head since its compensation began, at what undoes | right: Camunda begins all of that at once, we in turn |
 | a head since then | right: another branch may have gone on meanwhile |
 | the head itself, beside a flag whose value nobody wrote since then | altered in its flags |
 """
@@ -32,9 +33,8 @@ async def payload_fault(instances: Instances, aggregate: Aggregate, node: Node, 
         changed = [name for name, value in state.flags.items() if job.variables.get(name, value) != value]
         return await _changed_flags(instances, aggregate, node, job, changed) if changed else ""
     origin = Origin(aggregate.tenant)
-    heads, since = _lineage(
-        [entry for told in await instances.history(aggregate.id, origin) for entry in told.entries], node.number
-    )
+    entries = [entry for told in await instances.history(aggregate.id, origin) for entry in told.entries]
+    heads, since = _lineage(entries, node.number, _compensation(state, node))
     if job.payload_hash not in heads:
         return _fault(job, f"brought a payload that this instance never had: {job.payload_hash}")
     last = len(heads) - 1 - heads[::-1].index(job.payload_hash)
@@ -58,16 +58,27 @@ async def _changed_flags(
     return _fault(job, f"brought flags that nobody wrote: {', '.join(names)}") if names else ""
 
 
-def _lineage(entries: list[object], number: int) -> tuple[list[str], int]:
-    """Every head in its order, and which of them there was when the job of a token was made."""
+def _compensation(state: Instance, node: Node) -> int:
+    """The outermost token that undoes something, which a token stands in; 0 for none."""
+    found = 0
+    while (around := state.nodes.get(node.parent)) is not None:
+        found = around.number if around.undo is not None else found
+        node = around
+    return found
+
+
+def _lineage(entries: list[object], number: int, compensation: int) -> tuple[list[str], int]:
+    """Every head in its order, and which of them there was when the job of a token was made, or its compensation."""
     heads: list[str] = []
-    since = 0
+    since, began = 0, -1
     for entry in entries:
         if isinstance(entry, e.InstanceStarted | e.JobCompleted | e.HeadChanged) and entry.head:
             heads.append(digest_text(entry.head))
         elif isinstance(entry, e.JobMade) and entry.number == number:
             since = max(0, len(heads) - 1)
-    return heads, since
+        elif isinstance(entry, e.Undoing) and entry.number == compensation and began < 0:
+            began = max(0, len(heads) - 1)
+    return heads, since if began < 0 else began
 
 
 def _fault(job: ActivatedJob, what: str) -> str:

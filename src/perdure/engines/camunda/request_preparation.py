@@ -6,7 +6,7 @@ from typing import Any
 
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import journal_entries as e
-from perdure.bpmn.machine.state import Job, Node
+from perdure.bpmn.machine.state import ROOT, Job, Node
 from perdure.engines.camunda.definition_deployment import DefinitionDeployment
 from perdure.engines.camunda.engine_requests import Keys, Payload, requests_for
 from perdure.engines.camunda.instance_turns import LOOK, RACE_SECONDS, InstanceTurns
@@ -72,8 +72,8 @@ class RequestPreparation:
             keys = keys._replace(task=task, job="" if task else await self._rows.job_of(Frame(id, node.number, 0)))
         if isinstance(command, c.RetryIncident | c.ResolveIncident) and node.incident is not None:
             place = f"incident/{letters}/{node.number}/{node.incident.opened_at}"
-            # One that was raised here before its job came is none of Camunda's.
-            found = await (self._awaited(current, "incident", place) if keys.job else self._rows.read(place))
+            is_theirs = bool(keys.job) or _is_stuck_there(node)
+            found = await (self._awaited(current, "incident", place) if is_theirs else self._rows.read(place))
             keys = keys._replace(incident=found)
         return keys
 
@@ -100,3 +100,11 @@ class RequestPreparation:
                 hint = "Look at `tail` in the engine's url, and at the exporter of the broker."
                 raise EngineUnavailableError("ask", "instance", id_text(current.id), fact, hint)
             await self._turns.away(current.id, LOOK)
+
+
+def _is_stuck_there(node: Node) -> bool:
+    """Whether Camunda has an incident at the same place: it finds no way out, or no count, as we do.
+
+    One that was raised here before a job came, at compensation, or for the whole instance is none of Camunda's.
+    """
+    return node.job is None and node.undo is None and node.number != ROOT

@@ -28,6 +28,9 @@ class WorkflowMoves:
         self._rows = rows
         self._client = client
 
+    async def check(self, current: Aggregate) -> None:
+        """The same machine goes on there: it takes everything along."""
+
     async def shadow(self, id: Id, bodies: Sequence[bytes]) -> bytes:
         """The hash of the state that a journal leads to, replayed by a worker of the namespace."""
         if sum(map(len, bodies)) > MAX_JOURNAL:

@@ -45,10 +45,10 @@ class Case(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What became of a case; `reasons` say what is wrong, or which capability is lacking."""
+    """What became of a case; `reasons` say what is wrong, which capability is lacking, or why it is not carried."""
 
     case: str
-    outcome: Literal["held", "failed", "skipped"]
+    outcome: Literal["held", "failed", "skipped", "refused"]
     reasons: tuple[str, ...] = ()
 
 

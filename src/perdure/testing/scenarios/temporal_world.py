@@ -7,23 +7,21 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar, cast
 
-import msgspec
-from msgspec.structs import replace
 from temporalio.client import Client, RPCError, WorkflowExecutionStatus
 
-from perdure.bpmn.model import Model, TimerTrigger, Value
+from perdure.bpmn.model import Model
 from perdure.durations import later, parse_span
 from perdure.errors import PerdureError
-from perdure.moments import iso, parse_date_time
 from perdure.sources import Id, Micros, SystemSources, id_text
 from perdure.testing.fault_injection import Crash
 from perdure.testing.memory_folder import memory_folder
 from perdure.testing.scenarios import scenario as v
+from perdure.testing.scenarios.carried_time import CarriedTime
 from perdure.testing.scenarios.embedded_world import EmbeddedWorld
+from perdure.testing.scenarios.model_dates import shifted
 from perdure.testing.scenarios.stub_deployment import stub_verbs
-from perdure.testing.scenarios.temporal_time import CarriedTime, ServerTime
+from perdure.testing.scenarios.temporal_time import ServerTime
 from perdure.testing.scenarios.world import Refusal
 from perdure.testing.virtual_clock import START
 
@@ -100,22 +98,3 @@ class TemporalWorld(EmbeddedWorld):
         with self._until_rest():
             target = later(self._clock.now(), parse_span(f"P{months}M{days:.0f}DT{rest:.6f}S"))
             await self._carried.advance_to(target)
-
-
-Part = TypeVar("Part")
-
-
-def shifted(part: Part, by: Micros) -> Part:
-    """A part of a model with its dates moved."""
-    made: Any = part
-    if isinstance(part, TimerTrigger) and part.kind == "date" and part.value.kind == "literal":
-        made = replace(part, value=Value(iso(parse_date_time(part.value.text) + by) or ""))
-    elif isinstance(part, msgspec.Struct):
-        found = {name: getattr(part, name) for name in part.__struct_fields__}
-        moved = {name: shifted(value, by) for name, value in found.items()}
-        changed = {name: value for name, value in moved.items() if value is not found[name]}
-        made = replace(part, **changed) if changed else part
-    elif isinstance(part, tuple):
-        several = tuple(shifted(each, by) for each in part)
-        made = several if any(one is not other for one, other in zip(several, part, strict=True)) else part
-    return cast("Part", made)
