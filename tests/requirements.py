@@ -102,7 +102,7 @@ REQUIREMENTS: dict[str, str] = {
     "O13": "A LangGraph graph, a pydantic-ai agent or your own class can be a handler: metered, bounded, under people.",
     "O14": "A review of a change, a trial of seven days and a campaign ship as projects that run as they are.",
     "O15": "Programs of the first design run with their imports and a short list of corrections changed.",
-    "O16": "Prometheus and the dashboard tell how many tasks were in time, how reliable workflows are, and their cost.",
+    "O16": "Prometheus tells how many tasks were in time, how workflows and compensation ended, and what agents cost.",
     "P1": "Two commands on a fresh machine: one runs the demo, one runs the tests.",
     "P2": "Other systems list, follow and act over HTTP: in pages, with stable errors, each safe to repeat.",
     "P3": "Who asks is known by a key or a token, does what their roles and verbs allow, and sees one tenant alone.",

@@ -50,6 +50,7 @@ from perdure.verbs.consequence_tier import Consequence
 if TYPE_CHECKING:
     from perdure.app.processes.contract_view import ContractView
     from perdure.app.processes.views import ProcessView, ReviewedProcess
+    from perdure.app.worst_case import WorstCase
     from perdure.bpmn.svg import Marks
 
 POLL_SECONDS = 1.0
@@ -204,6 +205,14 @@ class Processes:
         consequence = await self._consequences.of_process(process, self._origin, found.version)
         engine = self._engine.place(process, self._origin.tenant).name
         work = partial(process_view, found, deployed, consequence, diagram, engine)
+        return await self._computations.run(self._origin.tenant, work)
+
+    async def worst_case(self, process: str, version: int | None = None) -> WorstCase:
+        """What one instance of a version may do at most: calls of models, money, writes, people's tasks."""
+        from perdure.app.worst_case import worst_case  # noqa: PLC0415  who plans needs it
+
+        found, deployed = await self._deployed(process, version)
+        work = partial(worst_case, process, found.version, deployed, self._catalogue.find)
         return await self._computations.run(self._origin.tenant, work)
 
     async def contract(self, process: str, version: int | None = None) -> ContractView:

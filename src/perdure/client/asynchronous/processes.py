@@ -21,6 +21,7 @@ from perdure.app.processes.contract_view import ContractView
 from perdure.app.processes.model_review import Review
 from perdure.app.processes.project_models import policies_text, read_model_text
 from perdure.app.processes.views import ReviewedProcess
+from perdure.app.worst_case import WorstCase
 from perdure.client.answer_conversion import deployment
 from perdure.client.asynchronous.journals import journal_of
 from perdure.client.asynchronous.transport import Transport
@@ -83,6 +84,10 @@ class Processes(Desk):
     async def show(self, process: str, version: int | None = None) -> ReviewedProcess:
         """One version in full with what lint and a proof say of it."""
         return await self._performer.ask(processes.show_process, await self._version(process, version))
+
+    async def worst_case(self, process: str, version: int | None = None) -> WorstCase:
+        """What one instance of a version may do at most: calls of models, money, writes, people's tasks."""
+        return await self._performer.ask(processes.show_worst_case, await self._version(process, version))
 
     async def contract(self, process: str, version: int | None = None) -> ContractView:
         """What a version of the contract profile agrees with those who program its steps."""
