@@ -91,7 +91,7 @@ REQUIREMENTS: dict[str, str] = {
     "O2": "Workflows can be written in YAML, and converted between Python, YAML and BPMN with nothing lost in silence.",
     "O3": "Variables of a workflow are typed, and each tells its versions, who wrote them, and when.",
     "O4": "A task's work is a function's or an agent's; what came of every attempt, and what it cost, is recorded.",
-    "O5": "A person's task has a body with the data in it, labels, a time limit, and somebody who decides after it.",
+    "O5": "A person's task has a body with data, labels and a time limit; on GitHub a label on its issue answers it.",
     "O6": "Choices, forks, races and joins do what the notation says; a coroutine offered as an event is refused.",
     "O7": "Timers take durations, dates and cycles, and can start a process.",
     "O8": "Compensation runs in its order, goes on past failures, and the instance says that it was compensated.",

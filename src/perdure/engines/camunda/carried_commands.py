@@ -51,7 +51,7 @@ MAX_PAUSE = 10 * SECOND
 EXPLAINED_SECONDS = 2.0
 """How long a fact may be on its way that says why something which was sent before is not there any more."""
 LOCAL = (
-    c.LeaseJob, c.NoteFailedCorrelation, c.Erase, c.FireTimer, c.EndCall, c.Escalate,
+    c.LeaseJob, c.NoteFailedCorrelation, c.NoteOnTask, c.Erase, c.FireTimer, c.EndCall, c.Escalate,
 )  # fmt: skip
 """Commands that move no token in Camunda, or that it has moved already."""
 REFUSED = (c.Suspend, c.Resume, c.Modify)
