@@ -299,3 +299,39 @@ def test_a_step_that_is_retried_has_forgotten_what_its_agent_asked_and_proposed(
     state = Runbook(STATE_VERSION, "failed", 1, "ada", "", (step,), course=Course(b"c" * 32, (), (1,) * 20))
     again = apply(state, e.StepRetried(1, 2, "it is back")).steps[0]
     assert (again.status, again.proposal, again.question, again.answer) == ("pending", b"", b"", b"")
+
+
+def names(failures: list[str]) -> Any:
+    """One node that asks the same text twice, and breaks once after the first answer."""
+
+    async def ask(state: Two) -> Two:
+        one = interrupt("What is its name?")
+        if failures:
+            raise ConnectionError(failures.pop())
+        return {"verdict": f"{one} and {interrupt('What is its name?')}"}
+
+    made = StateGraph(Two)
+    made.add_node("ask", ask)
+    made.add_edge(START, "ask")
+    made.add_edge("ask", END)
+    return made.compile()
+
+
+@pytest.mark.req("O13", "V14")
+@KINDS
+async def test_the_same_text_asked_twice_in_a_node_is_two_questions_also_when_the_attempt_is_repeated(
+    store_url: str, kind: str
+) -> None:
+    verbs = VERBS.replace("kind: sync\n", "kind: sync\n    retry: {max_attempts: 3, base_delay: PT1S}\n")
+    async with sandbox_of(store_url, verbs=verbs, made=names(["the connection broke"])) as sandbox:
+        id, rita = await begun(sandbox, kind), acting(sandbox)
+        first = await asked(sandbox)
+        await rita.tasks.complete(first.key, {"answer": "Ana"})
+        await sandbox.run_until_idle()
+        await sandbox.advance("PT1M")
+        await sandbox.run_until_idle()
+        second = await asked(sandbox)
+        assert second.question.text == "What is its name?" and second.seen != first.seen
+        await rita.tasks.complete(second.key, {"answer": "Bo"}, seen=second.seen)
+        assert await result_of(sandbox, kind, id) == ("completed", "Ana and Bo")
+    await assert_audit_passes(store_url)

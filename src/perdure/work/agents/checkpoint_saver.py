@@ -29,6 +29,8 @@ MAX_STATE_BYTES = 4 * 1024 * 1024
 MAX_THREAD_BYTES = 64 * 1024 * 1024
 """Of everything a graph keeps."""
 PAGE = 100
+INTERRUPT, RESUME = "__interrupt__", "__resume__"
+"""The channels in which LangGraph keeps what a task asks and what it was answered."""
 
 
 class CheckpointSaver(BaseCheckpointSaver[str]):
@@ -96,6 +98,10 @@ class CheckpointSaver(BaseCheckpointSaver[str]):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
+        channels = {channel for channel, _ in writes}
+        if RESUME in channels and INTERRUPT not in channels:
+            # The task has its answer and failed later: it is not given the same one again, for its next question.
+            writes = [*writes, (INTERRUPT, ())]
         rows = [
             StoredWrite(task_id, WRITES_IDX_MAP.get(channel, place), task_path, channel, *self.serde.dumps_typed(value))
             for place, (channel, value) in enumerate(writes)
