@@ -222,6 +222,8 @@ class CarriedCommands:
     async def _tried(self, current: Aggregate, origin: Origin, prepared: Prepared) -> Answer | None:
         """Decide a command and have Camunda do it; None when the instance has moved on."""
         id, command, brought = current.id, _without_worker(prepared.command), prepared.attachments
+        if isinstance(command, c.LeaseJob) and command.abandoned and not await self._is_our_turn(id, origin):
+            return None  # its worker died with an outcome on the way: Camunda may have it, and it counts
         if isinstance(command, LOCAL):
             here = self._here(current, origin, command, brought, prepared.due)
             return await self._kernel.ask(INSTANCE, id, origin, here)
