@@ -28,6 +28,8 @@ VERBS = """
   execution: {kind: sync, handler: "desk.decline"}
 """
 
+ORDER = ("stock.reserve", "stock.pack", "customer.notify")
+
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
@@ -77,8 +79,7 @@ def test_policies_are_resolved_when_a_model_is_deployed_and_shown_with_its_contr
 @pytest.mark.both_stores
 async def test_a_folder_of_models_brings_contract_models_as_contracts(store_url: str, tmp_path: Path) -> None:
     (tmp_path / "verbs").mkdir()
-    names = ("stock.reserve", "stock.pack", "customer.notify")
-    written = "".join(f"- {{name: {name}, description: Do it, execution: {{kind: sync}}}}\n" for name in names)
+    written = "".join(f"- {{name: {each}, description: Do it, execution: {{kind: sync}}}}\n" for each in ORDER)
     (tmp_path / "verbs" / "order.yaml").write_text(written)
     (tmp_path / "models").mkdir()
     for name in ("linear.bpmn", "policies.yaml"):
@@ -103,6 +104,8 @@ async def test_a_folder_of_models_brings_contract_models_as_contracts(store_url:
 def test_commands_take_the_profile_from_the_model(shell: Shell) -> None:
     common = ("--store", "sqlite:///c.db", "--definitions", "verbs")
     assert "nothing to say" in shell.run("lint", "contract").out
+    assert "is proved" in shell.run("prove", "contract/gate.bpmn").out
+    assert "is for Camunda" in shell.run("export", "contract/gate.bpmn", "--target", "camunda").out
     shell.run(*common, "deploy", "contract")
     shown = shell.json(*common, "processes", "contract", "approve_claim")
     assert (shown["profile"], {each["element"]: each["attempts"] for each in shown["work"]}["pay"]) == ("contract", 10)
@@ -110,6 +113,23 @@ def test_commands_take_the_profile_from_the_model(shell: Shell) -> None:
     file.write_text(file.read_text().replace('policyRef="patient"', 'policyRef="patent"', 1))
     assert "AME013" in shell.run("lint", "contract", code=1).out
     assert "AME013" in shell.run(*common, "deploy", "contract", code=2).error
+
+
+@pytest.mark.req("B8")
+async def test_python_and_http_take_the_profile_from_the_model(sqlite_url: str, tmp_path: Path) -> None:
+    written = "".join(f"- {{name: {each}, description: Do it, execution: {{kind: sync}}}}\n" for each in ORDER)
+    (tmp_path / "order.yaml").write_text(written)
+    handlers = dict.fromkeys(ORDER, lambda call: {})
+    async with Sandbox.open(sqlite_url, definitions=tmp_path / "order.yaml", handlers=handlers) as sandbox:
+        await sandbox.processes.deploy(MODELS / "linear.bpmn")
+        assert [each.attempts for each in (await sandbox.processes.contract("ship_order")).work] == [3, 3, 2]
+        settings = ServerConfig(authentication=())
+        async with Served(sandbox, make_app(sandbox, settings, SECRET), settings).client() as client:
+            xml = (MODELS / "linear.bpmn").read_text().replace('id="ship_order"', 'id="send_order"', 1)
+            xml = xml.replace('bpmnElement="ship_order"', 'bpmnElement="send_order"')
+            answer = await client.post("/api/processes", json={"xml": xml})
+            assert answer.status_code == 201, answer.text
+        assert (await sandbox.processes.contract("send_order")).profile == "contract"
 
 
 @pytest.mark.req("B9")

@@ -118,3 +118,14 @@ def test_a_wait_for_the_world_outside_is_not_ended_by_approving_or_rejecting(fir
         for word in ("approve 1", "reject 1 because so"):
             assert "'answer 1' answers it" in " ".join(terminal.tell(word).split())
     assert "doc-C-1-passport" in str(Shell(firm).json("parked"))
+
+
+@pytest.mark.req("V28")
+def test_engines_are_listed_with_the_one_that_is_away(firm: Path) -> None:
+    with (firm / "perdure.yaml").open("a") as file:
+        file.write('\nengines: {partners: "camunda://127.0.0.1:1"}\n')
+    with talking(firm) as terminal:
+        terminal.opened()
+        shown = terminal.tell("engines")
+        assert all(word in shown for word in ("embedded", "this store", "reachable", "partners", "away"))
+        assert terminal.left() == 0

@@ -20,7 +20,7 @@ from perdure.sources import id_text
 from perdure.store.audit import verify
 from perdure.testing.server_process import free_ports
 from perdure.verbs import load_text
-from tests.engines.embedded.process_models import line, service, user
+from tests.engines.embedded.process_models import line, pause, service, user
 
 VERBS = """
 verbs:
@@ -152,6 +152,21 @@ async def test_a_tenant_has_its_engine_and_exceptions_from_it(opened: Opened) ->
             assert done.state.status == "completed"
         told = {each.process: each.engine for each in await perdure.acting(tenant="bank-b").processes.list()}
         assert told == {"near": "embedded", "far": "scale", "asks": "scale"}
+
+
+async def test_a_process_that_its_new_engine_cannot_carry_is_refused_at_its_start(opened: Opened) -> None:
+    sleeps = line("sleeps", pause("sleep", "PT1H"), user("review"))
+    async with opened() as perdure:
+        await perdure.runtime.engine.deploy(sleeps, ORIGIN, profile="open")
+        begun = await perdure.runtime.engine.start("sleeps", ORIGIN)
+    async with opened(processes={"sleeps": "partners"}) as perdure:
+        engine = perdure.runtime.engine
+        with pytest.raises(RejectedError, match="'partners' cannot carry it: nothing tells us when its timer fires"):
+            await engine.start("sleeps", ORIGIN)
+        with pytest.raises(DefinitionError, match=r"camunda\.timer"):
+            await engine.deploy(sleeps, ORIGIN, profile="open")
+        assert (await perdure.instances.cancel(id_text(begun.id))).state == "cancelled", "what runs goes on"
+        assert (await perdure.engines())[1].open_dispatches == 0, "nothing was kept for it"
 
 
 async def test_an_instance_is_moved_to_engines_by_their_names(opened: Opened) -> None:

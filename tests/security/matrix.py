@@ -141,6 +141,7 @@ MATRIX: dict[str, str] = {
     "show_pack": "pack.read",
     "show_page": "",
     "show_contract": "process.read",
+    "show_worst_case": "process.read",
     "show_process": "process.read",
     "show_progress": "runbook.read",
     "show_request": "request.read",

@@ -225,8 +225,7 @@ class Perdure(CallDesk, MessageDesk):
             if telling is not None:
                 await telling.stop()
             await runtime.stop()
-            await runtime.buses.close()
-            await runtime.channels.close()
+            await runtime.close_channels()
 
     @classmethod
     def from_config(cls, config: Config, **changes: Any) -> Any:

@@ -329,6 +329,13 @@ class Runtime:
         if self.cards is not None:
             await self.cards.stop()
 
+    async def close_channels(self) -> None:
+        """Close the connections to brokers and channels, once no handler runs any more."""
+        await self.buses.close()
+        await self.channels.close()
+        if self.cards is not None:
+            await self.cards.close()
+
     async def scrape(self) -> bytes:
         """The text of `/metrics`."""
         if self.bus_doors is not None:

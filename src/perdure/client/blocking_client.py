@@ -56,6 +56,7 @@ class Processes(Blocking):
     get = called(processes.Processes.get)
     show = called(processes.Processes.show)
     contract = called(processes.Processes.contract)
+    worst_case = called(processes.Processes.worst_case)
     verb = called(processes.Processes.verb)
     versions = called(processes.Processes.versions)
     retire = called(processes.Processes.retire)

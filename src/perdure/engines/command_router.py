@@ -54,9 +54,12 @@ class CommandRouter:
 
     async def start(self, kind: str, id: Id, origin: Origin, prepared: Prepared) -> Answer:
         outside = await self._starts_at(id, origin, prepared.command)
-        if outside is None:
-            return await self._kernel.start(kind, id, origin, prepared)
-        return await outside.commands.start(kind, id, origin, prepared)
+        if outside is not None:
+            return await outside.commands.start(kind, id, origin, prepared)
+        answer = await self._kernel.start(kind, id, origin, prepared)
+        if answer.conflict is None:
+            self._carriers.remember(id, "")
+        return answer
 
     def begin(self, kind: str, id: Id, origin: Origin, prepared: Prepared, told: Settled) -> None:
         if self._outside:
@@ -66,11 +69,14 @@ class CommandRouter:
 
     async def _starts_at(self, id: Id, origin: Origin, command: Any) -> Carrier | None:
         """The engine of a start; None for our kernel, which also answers that an instance has begun before."""
-        if not self._outside or not isinstance(command, StartInstance) or await self._store.load(id) is not None:
+        if not self._outside or not isinstance(command, StartInstance):
             return None
-        for each in self._outside.values():
-            if await each.has_open_start(id, origin.tenant):
-                return each
+        if _may_come_again(command):
+            if await self._store.load(id) is not None:
+                return None
+            for each in self._outside.values():
+                if await each.has_open_start(id, origin.tenant):
+                    return each
         return self._outside.get(self._settings.choose(command.process, origin.tenant))
 
     # --- asking --------------------------------------------------------------------------------------------------
@@ -122,6 +128,11 @@ class CommandRouter:
             for each in late:
                 each.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+
+
+def _may_come_again(command: StartInstance) -> bool:
+    """Whether a start is named by what asked for it; any other has an id that nobody else can know."""
+    return bool(command.idempotency_key or command.parent or command.message_id or command.start)
 
 
 async def _tell_outcome(asked: Coroutine[Any, Any, Answer], told: Settled) -> None:

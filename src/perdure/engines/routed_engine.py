@@ -106,8 +106,11 @@ class RoutedEngine(EmbeddedEngine):
     # --- opening ---------------------------------------------------------------------------------------------------
 
     async def open(self) -> None:
-        """Open every engine; one that is away keeps nobody from opening, nor the others from beginning."""
-        await asyncio.gather(*(each.open() for each in self.outside.values()))
+        """Open every engine; one that is away keeps nobody from opening, one that lacks what it needs is refused."""
+        opened = await asyncio.gather(*(each.open() for each in self.outside.values()), return_exceptions=True)
+        for each in opened:
+            if isinstance(each, BaseException):
+                raise each
 
     async def close(self) -> None:
         await self._router.stop()

@@ -22,6 +22,7 @@ def test_a_process_shows_its_contract(eyes: Eyes, server: Server) -> None:
     page = eyes.open("/definitions/processes/approve_claim")
     panel = page.get_by_role("tabpanel")
     expect(panel).to_contain_text("claim-${state.claim.id}")
-    expect(panel.get_by_role("row", name="Pay the claim")).to_contain_text("patient: 10 attempts")
+    said = "patient: 10 attempts, 300 s each, 86400 s in all"
+    expect(panel.get_by_role("row", name="Pay the claim")).to_contain_text(said)
     expect(panel.get_by_role("row", name="Approve the claim")).to_contain_text("DecideClaim")
     expect(panel).to_contain_text('=state.approval.decision = "approved"')

@@ -57,3 +57,8 @@ def test_an_instance_names_its_engine_and_leads_to_it_there(eyes: Eyes, server: 
     page.unroute("**/api/instances/*")
     facts.locator('a[href^="/definitions/processes/"]').click()
     expect(page.get_by_role("region", name="Lint and proof")).to_contain_text("Instances begin on embedded")
+
+
+@pytest.mark.deep
+def test_axe_finds_nothing_serious_beside_engines(eyes: Eyes, key: str) -> None:
+    eyes.check_accessible("/", ".engines li", key=key)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
+from perdure.app.deployments import check, running_work
 from perdure.app.deployments.views import StateImpact
 from perdure.bpmn.conditions.tree import Compare
 from perdure.bpmn.model import (
@@ -20,7 +21,7 @@ from perdure.bpmn.model import (
     Task,
     Value,
 )
-from perdure.errors import DefinitionError, RejectedError
+from perdure.errors import DefinitionError, QuarantinedError, RejectedError
 from perdure.sources import id_text
 from tests.app.deployments.shift_world import driven, impact, only_state
 from tests.engines.embedded.engine_world import ORIGIN, World, opened
@@ -29,6 +30,7 @@ from tests.engines.embedded.process_models import (
     START,
     after,
     boundary,
+    call,
     flow,
     fork,
     line,
@@ -431,3 +433,57 @@ async def test_a_loop_that_is_under_way_is_judged_from_where_it_is() -> None:
             await answer(world, begun.id, "one")
         state = await only_state(world, line("p", user("one", repeat=loop), service("file", "t.one")))
         assert state.verdict == "migrates"
+
+
+@pytest.mark.req("O10")
+async def test_models_that_call_each_other_are_judged_together_and_callers_stand_at_their_call(store_url: str) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(line("child", user("ask")), profile="open")
+        await world.deploy(line("parent", call("call", "child")), profile="open")
+        await world.start("parent")
+        parent = line("parent", call("call", "other-child"), user("two"))
+        found = await impact(world, parent, line("other-child", user("ask")), line("child", user("asked")))
+        told = {
+            each.process: [(state.verdict, standing_of(state)) for state in each.states] for each in found.processes
+        }
+        assert told == {
+            "parent": [("migrates", ["call"])], "other-child": [], "child": [("migrates", ["ask"])],
+        }  # fmt: skip
+        assert len(await world.sandbox.processes.list()) == 2
+
+
+@pytest.mark.req("O10")
+async def test_instances_and_states_beyond_the_bound_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    new = line("p", user("one"), user("two"), service("file", "t.one"))
+    async with opened() as world:
+        await world.deploy(line("p", user("one"), user("two")), profile="open")
+        begun = [await world.start("p") for _ in range(5)]
+        await answer(world, begun[-1].id, "one")
+        monkeypatch.setattr(check, "MAX_STATES_SHOWN", 1)
+        found = await impact(world, new)
+        assert (found.processes[0].instances, len(found.processes[0].states), found.is_decided) == (5, 1, False)
+        assert found.bounds == ["of the 2 states of 'p' the first 1 are shown"]
+        monkeypatch.setattr(check, "MAX_STATES_SHOWN", 2)
+        monkeypatch.setattr(running_work, "MAX_INSTANCES", 3)
+        found = await impact(world, new)
+        assert (found.processes[0].instances, found.is_decided) == (3, False)
+        assert found.bounds == ["only the newest 3 running instances were looked at"]
+
+
+@pytest.mark.req("O10")
+async def test_damaged_instances_are_told_of_and_hide_nothing_else(store_url: str) -> None:
+    async with opened(store_url) as world:
+        await world.deploy(line("p", user("one")), profile="open")
+        first, _ = [await world.start("p") for _ in range(2)]
+        world.sandbox.runtime.kernel.forget()
+        read = world.sandbox.runtime.kernel.read
+
+        async def damaged(id: Any, *args: Any, **more: Any) -> Any:
+            if id == first.id:
+                raise QuarantinedError("read", "instance", id_text(id), "its checksum is another")
+            return await read(id, *args, **more)
+
+        world.sandbox.runtime.kernel.read = damaged
+        found = await impact(world, line("p", user("one"), user("two")))
+        assert (found.processes[0].instances, found.is_decided) == (1, False)
+        assert found.bounds == ["damaged: 1 instances, not read"]

@@ -117,6 +117,9 @@ class MemoryDesk:
     async def incidents(self) -> Rows:
         return Rows("Incidents", ("id", "why"), (), "Nothing needs a person.")
 
+    async def engines(self) -> Rows:
+        return Rows("Engines", ("engine", "at", "answers"), (("embedded", "this store", "reachable"),))
+
     async def impact(self, file: str) -> Rows:
         rows = (("review", "v1, 2 at look", "stays pinned", f"gone from {file}"),) if file else ()
         return Rows("Impact", ("what", "state", "verdict", "why"), rows, "Nothing runs that it concerns.")

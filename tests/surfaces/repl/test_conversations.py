@@ -431,6 +431,7 @@ def test_options_help_status_packs_and_verbs_say_what_there_is() -> None:
     assert "Nothing needs a person." in talk.tell("incidents")
     assert "Nothing runs that it concerns." in talk.tell("impact")
     assert "gone from review.bpmn" in talk.tell("impact of review.bpmn")
+    assert "this store" in talk.tell("engines")
     assert "No dead letters." in talk.tell("dead letters")
 
 

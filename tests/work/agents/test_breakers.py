@@ -145,3 +145,16 @@ def test_a_breaker_moves_as_its_table_says() -> None:
     assert (once.state, once.successes) == ("half_open", 1)
     assert recorded(once, twice, now, failed=False).state == "closed"
     assert closed(tripped, now, "ada", "it is back").state == "closed"
+
+
+@pytest.mark.req("O13")
+async def test_an_attempt_that_was_held_is_told_as_such_in_every_history(sqlite_url: str) -> None:
+    agent = Moody()
+    async with opened(sqlite_url, agent) as sandbox:
+        sandbox.runtime.measure()
+        await tripped(sandbox)
+        await sandbox.processes.deploy(JUDGED, profile="open")
+        id = (await sandbox.instances.start("judged", {"entity": "Ciba"})).id
+        await sandbox.run_until_idle()
+        (told,) = (await sandbox.workflows.story(id)).executions
+        assert (told.state, told.error.partition(":")[0]) == ("held", "agent.open")

@@ -13,7 +13,7 @@ from perdure.errors import RejectedError
 from perdure.testing.sandbox import Sandbox
 from perdure.verbs import load_text
 from tests.crash.audit import assert_audit_passes
-from tests.engines.embedded.process_models import line, service
+from tests.engines.embedded.process_models import line, service, times, user
 
 VERBS = """
 - name: ubo.judge
@@ -156,3 +156,18 @@ def test_a_reservation_is_what_others_have_left() -> None:
     assert reserve(ledger, budget, spent, 1, 60, None) == Reservation(1, 60, 900_000)  # its own does not count
     nothing = reserve(None, Budget(30), spent, 2, None, None)
     assert isinstance(nothing, tuple) and nothing[0] == "agent.budget"
+
+
+@pytest.mark.req("O13")
+async def test_the_worst_case_of_a_process_is_told_before_it_begins(sqlite_url: str) -> None:
+    contract = '{max_cost: "5", attempt_cost: "0.50", max_requests: 4, attempt_tokens: 1000}'
+    verbs = VERBS.replace("kind: sync\n", "kind: sync\n    retry: {max_attempts: 3}\n").replace("AGENT", contract)
+    model = line("worst", service("one", "ubo.judge", repeat=times(2)), service("two", "ubo.judge"), user("look"))
+    async with Sandbox.open(sqlite_url, definitions=load_text(verbs), handlers={"ubo.judge": Counting()}) as sandbox:
+        await sandbox.processes.deploy(model, profile="open")
+        found = await sandbox.processes.worst_case("worst")
+        assert [(each.element, each.times, each.calls, each.cost) for each in found.elements] == [
+            ("one", 2, 24, "3.00"), ("two", 1, 12, "1.50"), ("look", 1, 0, "0.00"),
+        ]  # fmt: skip
+        assert (found.calls, found.tokens, found.cost, found.writes, found.tasks) == (36, 9000, "4.50", 9, 1)
+        assert found.reasons == []

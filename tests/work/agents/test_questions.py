@@ -88,6 +88,11 @@ async def test_an_interrupt_is_a_task_of_its_group_whose_answer_resumes_the_grap
         await acting(sandbox).tasks.complete(task.key, {"answer": "Ana"}, seen=task.seen)
         assert await result_of(sandbox, kind, id) == ("completed", "Allianz of Ana")
         assert await sandbox.tasks.list() == []
+        if kind == "process":
+            told = (await sandbox.workflows.story(id)).executions
+            assert [(each.kind, each.state) for each in told] == [
+                ("service_task", "asked"), ("user_task", "completed"), ("service_task", "completed"),
+            ]  # fmt: skip
     assert ran == ["find", "ask", "ask", "judge"]  # a node begins anew after its interrupt, as LangGraph has it
     await assert_audit_passes(store_url)
 

@@ -116,6 +116,10 @@ class InstanceReport(ChainReport):
                 self._done = None
             case e.JobFailed():
                 self._job(moment, "failed", failure_text(entry.failure))
+            case e.JobAsked():
+                self._job(moment, "completed")
+            case e.JobHeld():
+                self._job(moment, "failed", f"{entry.code}: {entry.text}")
             case e.JobDiscarded():
                 place = self.framed(where, self._verbs.get(entry.number, ""), entry.attempt, None)
                 self.ended(place, "discarded", moment.at, entry.why)

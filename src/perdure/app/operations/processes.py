@@ -20,6 +20,7 @@ from perdure.app.processes.project_models import policies_in
 from perdure.app.processes.views import ReviewedProcess
 from perdure.app.runbooks.confirmation import check_deployment
 from perdure.app.task_channels.deployment_check import check_shown
+from perdure.app.worst_case import WorstCase
 from perdure.engine import ProcessVersion
 from perdure.errors import RejectedError
 
@@ -44,7 +45,8 @@ class ModelText(Request, frozen=True):
 
     xml: str
     process: str = ""
-    profile: Literal["hollow", "contract", "open"] = "hollow"
+    profile: Literal["hollow", "contract", "open"] | None = None
+    """Default: contract for a process that has a `workflowDefinition`, else hollow."""
 
 
 class DeployModel(ModelText, frozen=True):
@@ -99,6 +101,18 @@ async def list_versions(context: Context, request: ProcessName) -> ProcessVersio
 async def show_process(context: Context, request: ShowProcess) -> ReviewedProcess:
     """One version in full: its model, what lint finds in it and what a proof says."""
     return await context.perdure.processes.show(request.process, request.version)
+
+
+@operation(
+    "process.read",
+    Route("GET", "/processes/{process}/versions/{version}/worst-case"),
+    tag=TAG,
+    scope=VERBS_OF_VERSION,
+    computes=True,
+)
+async def show_worst_case(context: Context, request: ShowProcess) -> WorstCase:
+    """What one instance of a version may do at most, before it begins: from its graph, loops and what verbs declare."""
+    return await context.perdure.processes.worst_case(request.process, request.version)
 
 
 @operation(

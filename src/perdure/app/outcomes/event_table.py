@@ -154,6 +154,10 @@ SILENT: dict[str, tuple[str, ...]] = {
         "instance.OverrideProposed", "instance.OverrideAgreed", "instance.ConsequenceAgreed",
         "runbook.TaskActed", "runbook.OverrideProposed",
         "runbook.OverrideAgreed", "runbook.ProposalMade", "runbook.ProposalAnswered",
+        "runbook.QuestionAsked", "runbook.QuestionAnswered", "runbook.StepHeld",
+        "instance.JobAsked", "instance.JobAnswered", "instance.JobHeld",
+        "runbook.BudgetReserved", "runbook.BudgetReleased", "runbook.BudgetSet",
+        "instance.BudgetReserved", "instance.BudgetReleased", "instance.BudgetSet",
     ),
     "upkeep of data and models": (
         "instance.InstanceModified", "instance.InstanceMigrated", "instance.PayloadErased", "instance.AgentUsed",

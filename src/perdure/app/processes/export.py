@@ -30,7 +30,7 @@ class ExportedModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def export_camunda(
-    file: Path, catalogue: Catalogue | None, profile: Profile = "hollow", release: Release = OLDEST_RELEASE
+    file: Path, catalogue: Catalogue | None, profile: Profile | None = "hollow", release: Release = OLDEST_RELEASE
 ) -> ExportedModel:
     """The model in Zeebe's dialect; verbs are looked up as lint does.
 

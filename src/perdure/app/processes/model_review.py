@@ -104,15 +104,16 @@ class RefusedModelError(DefinitionError):
         self.review = proposed.review
 
 
-def review_text(xml: bytes, process: str, profile: Profile, catalogue: Catalogue) -> tuple[Model | None, Review]:
-    """The model of a text and its review; no model where the text is none."""
+def review_text(xml: bytes, process: str, profile: Profile | None, catalogue: Catalogue) -> tuple[Model | None, Review]:
+    """The model of a text and its review, in the profile named or in its own; no model where the text is none."""
+    from perdure.app.processes.contract_binding import profile_of  # noqa: PLC0415  only who brings models needs it
     from perdure.bpmn.xml import read_model  # noqa: PLC0415  only who brings models needs it
 
     try:
         model = read_model(xml, FILE)
     except ModelError as error:
         return None, Review([_problem(each) for each in error.problems])
-    return model, review_model(model, process, profile, catalogue)
+    return model, review_model(model, process, profile or profile_of(model, process), catalogue)
 
 
 def review_model(model: Model, process: str, profile: Profile, catalogue: Catalogue) -> Review:
@@ -155,7 +156,7 @@ class Reviews:
                         self._known.popitem(last=False)
         return known
 
-    async def fresh(self, tenant: str, xml: str, process: str, profile: Profile) -> tuple[Model | None, Review]:
+    async def fresh(self, tenant: str, xml: str, process: str, profile: Profile | None) -> tuple[Model | None, Review]:
         """The review of a text that may be deployed."""
         work = partial(review_text, xml.encode(), process, profile, self._catalogue)
         return await self._computations.run(tenant, work)

@@ -50,6 +50,7 @@ from perdure.verbs.consequence_tier import Consequence
 if TYPE_CHECKING:
     from perdure.app.processes.contract_view import ContractView
     from perdure.app.processes.views import ProcessView, ReviewedProcess
+    from perdure.app.worst_case import WorstCase
     from perdure.bpmn.svg import Marks
 
 POLL_SECONDS = 1.0
@@ -79,19 +80,21 @@ class Processes:
         self._catalogue = runtime.catalogue
 
     async def deploy(
-        self, model: str | Path | Model, *, process: str = "", profile: Profile = "hollow",
+        self, model: str | Path | Model, *, process: str = "", profile: Profile | None = None,
         policies: str | Path | None = None,
     ) -> Deployment:  # fmt: skip
         """Check and store a process of a model file. The same content again is the same version.
 
+        `profile` is by default that of the process: contract when it has a `workflowDefinition`, else hollow.
         `policies` is the catalogue of the contract profile, by default `policies.yaml` beside the model.
         """
         found = model if isinstance(model, Model) else load_model(Path(model))
         catalogue = policies_of(Path(policies)) if policies is not None else None
-        if catalogue is None and not isinstance(model, Model) and profile == "contract":
+        own = profile or profile_of(found, process)
+        if catalogue is None and not isinstance(model, Model) and own == "contract":
             catalogue = policies_beside(Path(model))
-        deployed = self._resolved(found, process, profile, catalogue)
-        return await self._engine.deploy(found, self._origin, process=process, profile=profile, deployed=deployed)
+        deployed = self._resolved(found, process, own, catalogue)
+        return await self._engine.deploy(found, self._origin, process=process, profile=own, deployed=deployed)
 
     def _resolved(
         self, model: Model, process: str, profile: Profile, policies: PolicyCatalogue | None
@@ -150,12 +153,12 @@ class Processes:
             for each in judged
         ]
 
-    async def check(self, xml: str, *, process: str = "", profile: Profile = "hollow") -> Review:
+    async def check(self, xml: str, *, process: str = "", profile: Profile | None = None) -> Review:
         """What lint and a proof say of a model; nothing is deployed. What is no model says so in its findings."""
         return (await self._reviews.fresh(self._origin.tenant, xml, process, profile))[1]
 
     async def propose(
-        self, xml: str, *, process: str = "", profile: Profile = "hollow", policies: PolicyCatalogue | None = None
+        self, xml: str, *, process: str = "", profile: Profile | None = None, policies: PolicyCatalogue | None = None
     ) -> Proposed:  # fmt: skip
         """Judge every executable process of a model, or the one named; `enter` deploys them."""
         model, review = await self._reviews.fresh(self._origin.tenant, xml, process, profile)
@@ -165,11 +168,10 @@ class Processes:
         judge = self._engine.judge
         along = [process] if process else [each.id for each in model.definitions.executable()]
         for id in along or [""]:
+            own = profile or profile_of(model, id)
             try:
-                deployed = self._resolved(model, id, profile, policies)
-                judged.append(
-                    await judge(model, self._origin, process=id, profile=profile, along=along, deployed=deployed)
-                )
+                deployed = self._resolved(model, id, own, policies)
+                judged.append(await judge(model, self._origin, process=id, profile=own, along=along, deployed=deployed))
             except DefinitionError as error:
                 problems.extend(error.problems)
             except RejectedError as error:
@@ -203,6 +205,14 @@ class Processes:
         consequence = await self._consequences.of_process(process, self._origin, found.version)
         engine = self._engine.place(process, self._origin.tenant).name
         work = partial(process_view, found, deployed, consequence, diagram, engine)
+        return await self._computations.run(self._origin.tenant, work)
+
+    async def worst_case(self, process: str, version: int | None = None) -> WorstCase:
+        """What one instance of a version may do at most: calls of models, money, writes, people's tasks."""
+        from perdure.app.worst_case import worst_case  # noqa: PLC0415  who plans needs it
+
+        found, deployed = await self._deployed(process, version)
+        work = partial(worst_case, process, found.version, deployed, self._catalogue.find)
         return await self._computations.run(self._origin.tenant, work)
 
     async def contract(self, process: str, version: int | None = None) -> ContractView:

@@ -96,6 +96,9 @@ class CardDispatcher:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def close(self) -> None:
+        """Close the connections, once no handler runs any more."""
         for each in self._cards.values():
             await each.channel.close()
 

@@ -78,7 +78,7 @@ class ElementSpans(msgspec.Struct, frozen=True):
                 stand.attempt, stand.started_at = entry.attempt, at
             case e.JobFailed():
                 yield self._attempt(entry.number, stand, entry.attempt, at, entry.failure)
-            case e.JobCompleted():
+            case e.JobCompleted() | e.JobAsked() | e.JobHeld():
                 yield self._attempt(entry.number, stand, stand.attempt, at)
             case e.IncidentRaised():
                 stand.events = [*stand.events, SpanEvent("incident", at, {"perdure.incident": entry.code})]

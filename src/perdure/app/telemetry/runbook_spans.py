@@ -32,6 +32,8 @@ class RunbookSpans(msgspec.Struct, frozen=True):
         kind = type(entry)
         if kind is e.AttemptFailed:
             yield self._attempt(entry.step, entry.attempt, entry.at, entry.failure)
+        elif kind is e.StepHeld:
+            yield self._attempt(entry.step, entry.attempt, entry.at, None)
         elif kind in _FINISHES:
             yield from self._finished(entry)
         elif kind in (e.CompletionReceived, e.TimedOut):

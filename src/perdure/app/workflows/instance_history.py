@@ -57,6 +57,10 @@ class InstanceStory:
                 await self._completed(entry)
             case e.JobFailed():
                 self._end(entry.number, "failed", entry.at, error=f"{entry.failure.code}: {entry.failure.message}")
+            case e.JobAsked():
+                self._end(entry.number, "asked", entry.at)
+            case e.JobHeld():
+                self._end(entry.number, "held", entry.at, error=f"{entry.code}: {entry.text}")
             case e.AgentUsed():
                 self._used(entry)
             case e.TaskOpened():

@@ -101,7 +101,7 @@ class RestClient:
         )  # fmt: skip
         try:
             return await self._client.send(request)
-        except (httpx.HTTPError, OSError, ValueError) as error:
+        except (httpx.HTTPError, OSError, ValueError, RuntimeError) as error:  # the last when it was closed meanwhile
             raise Transient(f"{urlsplit(url).netloc}: {type(error).__name__}: {error}"[:300]) from error
 
     def _count(self, response: httpx.Response) -> None:

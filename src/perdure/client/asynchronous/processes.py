@@ -16,10 +16,12 @@ from perdure.app.operations.events import follow_instance
 from perdure.app.operations.instances import ShowInstance, StartInstance, show_instance, start_instance
 from perdure.app.operations.processes import DeployModel, EndVersion, ModelText, ProcessName, ShowProcess
 from perdure.app.operations.request_fields import Nothing
+from perdure.app.processes.contract_binding import profile_of_file
 from perdure.app.processes.contract_view import ContractView
 from perdure.app.processes.model_review import Review
 from perdure.app.processes.project_models import policies_text, read_model_text
 from perdure.app.processes.views import ReviewedProcess
+from perdure.app.worst_case import WorstCase
 from perdure.client.answer_conversion import deployment
 from perdure.client.asynchronous.journals import journal_of
 from perdure.client.asynchronous.transport import Transport
@@ -34,14 +36,16 @@ class Processes(Desk):
     """What is deployed. Reached as `client.processes`."""
 
     async def deploy(
-        self, model: str | Path, *, process: str = "", profile: Profile = "hollow", policies: str | Path | None = None,
-        confirm: str = "", phrase: str = "",
+        self, model: str | Path, *, process: str = "", profile: Profile | None = None,
+        policies: str | Path | None = None, confirm: str = "", phrase: str = "",
     ) -> Deployment:  # fmt: skip
         """Check and store a process of a model file. The same content again is the same version.
 
+        `profile` is by default that of the process: contract when it has a `workflowDefinition`, else hollow.
         `policies` is the catalogue of the contract profile, by default `policies.yaml` beside the model.
         """
-        said = policies_text(Path(model), policies) if profile == "contract" else ""
+        own = profile or profile_of_file(Path(model), process)
+        said = policies_text(Path(model), policies) if own == "contract" else ""
         text, told = read_model_text(model), {"confirm": confirm, "phrase": phrase, "policies": said}
         return (await self.deploy_text(text, process=process, profile=profile, file=str(model), **told))[0]
 
@@ -50,7 +54,7 @@ class Processes(Desk):
         xml: str,
         *,
         process: str = "",
-        profile: Profile = "hollow",
+        profile: Profile | None = None,
         file: str = "model",
         confirm: str = "",
         phrase: str = "",
@@ -65,7 +69,7 @@ class Processes(Desk):
             found = await self._performer.ask(processes.deploy_process, request)
         return [deployment(each, file) for each in found.deployments]
 
-    async def check(self, xml: str, *, process: str = "", profile: Profile = "hollow") -> Review:
+    async def check(self, xml: str, *, process: str = "", profile: Profile | None = None) -> Review:
         """What lint and a proof say of a model; nothing is deployed. What is no model says so in its findings."""
         return await self._performer.ask(processes.check_process, ModelText(xml, process, profile))
 
@@ -80,6 +84,10 @@ class Processes(Desk):
     async def show(self, process: str, version: int | None = None) -> ReviewedProcess:
         """One version in full with what lint and a proof say of it."""
         return await self._performer.ask(processes.show_process, await self._version(process, version))
+
+    async def worst_case(self, process: str, version: int | None = None) -> WorstCase:
+        """What one instance of a version may do at most: calls of models, money, writes, people's tasks."""
+        return await self._performer.ask(processes.show_worst_case, await self._version(process, version))
 
     async def contract(self, process: str, version: int | None = None) -> ContractView:
         """What a version of the contract profile agrees with those who program its steps."""

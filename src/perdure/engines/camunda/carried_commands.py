@@ -51,7 +51,7 @@ MAX_PAUSE = 10 * SECOND
 EXPLAINED_SECONDS = 2.0
 """How long a fact may be on its way that says why something which was sent before is not there any more."""
 LOCAL = (
-    c.LeaseJob, c.NoteFailedCorrelation, c.Erase, c.FireTimer, c.EndCall, c.Escalate,
+    c.LeaseJob, c.NoteFailedCorrelation, c.NoteOnTask, c.Erase, c.FireTimer, c.EndCall, c.Escalate,
 )  # fmt: skip
 """Commands that move no token in Camunda, or that it has moved already."""
 REFUSED = (c.Suspend, c.Resume, c.Modify)
@@ -255,7 +255,7 @@ class CarriedCommands:
 
     def _decided(self, current: Aggregate, command: Any, origin: Origin) -> tuple[Any, Decision]:
         """What the machine makes of a command; Camunda undoes a whole instance for nobody, so a person is asked."""
-        command = _unasked(command)
+        command = carried_command(command)
         decision = self._played(current, command, origin)
         if any(isinstance(entry, e.CompensationStarted) for entry in decision.entries):
             if not isinstance(command, c.RecordJob):
@@ -584,7 +584,7 @@ def _without_worker(command: Any) -> Any:
     return replace(command, worker=0)
 
 
-def _unasked(command: Any) -> Any:
+def carried_command(command: Any) -> Any:
     """A job of Camunda becomes no person's task and waits for nobody: what its agent asks or lacks is a fault."""
     if not isinstance(command, c.RecordJob):
         return command

@@ -72,6 +72,7 @@ FORMS: tuple[Form, ...] = (
     Form("incidents", r"incidents", "incidents", "what is stuck"),
     Form("impact", r"(?:(?:deploy(?:ment)?\s+)?impact)(?:\s+of\s+(?P<file>\S+))?", "impact [of FILE]",
          "what a deployment means for running work; without a file, that of the latest versions"),
+    Form("engines", r"engines", "engines", "what carries processes, and whether it answers"),
     Form("letters", r"(?:dead\s+)?letters", "dead letters", "what arrived and fitted nowhere"),
     Form("lifecycles", r"lifecycles(?:\s+(?:of\s+)?(?P<lifecycle>[\w-]+))?", "lifecycles [NAME]",
          "where clients stand, and what blocks them"),

@@ -176,6 +176,10 @@ class ListIncidents(msgspec.Struct, frozen=True):
     pass
 
 
+class ListEngines(msgspec.Struct, frozen=True):
+    pass
+
+
 class ShowImpact(msgspec.Struct, frozen=True):
     """Of a model file, or of the latest versions."""
 
@@ -237,7 +241,7 @@ class Leave(msgspec.Struct, frozen=True):
 
 Wish = (
     Save | Undo | Redo | Load | ListOpen | LookUp | Start | Follow | Look | Steer | ListTasks | ClaimTask | AnswerTask
-    | ListEvents | ListIncidents | ShowImpact | ListLetters | Papers | Leave
+    | ListEvents | ListIncidents | ListEngines | ShowImpact | ListLetters | Papers | Leave
 )  # fmt: skip
 
 

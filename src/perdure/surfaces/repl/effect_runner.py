@@ -16,6 +16,7 @@ from perdure.surfaces.repl.conversation_messages import (
     Leave,
     ListDocuments,
     Listed,
+    ListEngines,
     ListEvents,
     ListIncidents,
     ListLetters,
@@ -126,6 +127,8 @@ class EffectRunner:
                 yield Listed(await desk.events(id))
             case ListIncidents():
                 yield Listed(await desk.incidents())
+            case ListEngines():
+                yield Listed(await desk.engines())
             case ShowImpact(file):
                 yield Listed(await desk.impact(file))
             case ListLetters():

@@ -195,6 +195,14 @@ class PlatformAdapter:
         rows = tuple((each.concerns or each.id, each.name, each.text) for each in found)
         return Rows("Incidents", ("id", "what", "why"), rows, "Nothing needs a person.")
 
+    async def engines(self) -> Rows:
+        rows = tuple(
+            (each.name, each.url or "this store", "reachable" if each.reachable else f"away: {each.reason}",
+             str(each.waiting_steps))
+            for each in await self._perdure.engines()
+        )  # fmt: skip
+        return Rows("Engines", ("engine", "at", "answers", "steps wait"), rows)
+
     async def impact(self, file: str) -> Rows:
         """Every state in which instances are parked, and every text of a verb that nobody would serve."""
         return impact_rows(await self._perdure.deployments.check([file] if file else []))

@@ -27,7 +27,9 @@ def export(
             "--output", "-o", metavar="FILE", help="Else the model's name with .camunda.bpmn, here; '-' is stdout."
         ),
     ] = None,
-    profile: Annotated[str, typer.Option("--profile", help="hollow, contract or open.")] = "hollow",
+    profile: Annotated[
+        str, typer.Option("--profile", help="hollow, contract or open, else contract with a workflowDefinition.")
+    ] = "",
 ) -> None:
     """Write a model in the dialect of another engine. Exits 2 when lint says that engine cannot carry it."""
     from perdure.app.processes.export import export_camunda
@@ -39,7 +41,8 @@ def export(
         raise usage("export for", "target", target, fact, "Say --target camunda.")
     if not model.is_file():
         raise usage("export", "model", str(model), "there is no such file", "Name a BPMN file.")
-    made = export_camunda(model, catalogue_of(settings), profile_of("export with", profile), aim.release)
+    own = profile_of("export with", profile) if profile else None
+    made = export_camunda(model, catalogue_of(settings), own, aim.release)
     _deliver(settings, made, model, to)
 
 

@@ -28,7 +28,9 @@ def prove(
     settings: Settings,
     file: Annotated[Path, typer.Argument(metavar="MODEL", help="A BPMN file.", show_default=False)],
     process: Annotated[str, typer.Option("--process", metavar="ID", help="Else every executable one.")] = "",
-    profile: Annotated[str, typer.Option("--profile", help="hollow, contract or open.")] = "hollow",
+    profile: Annotated[
+        str, typer.Option("--profile", help="hollow, contract or open, else contract with a workflowDefinition.")
+    ] = "",
     scenario: Annotated[
         Path | None, typer.Option("--scenario", metavar="FILE", help="Write counterexamples as scenarios.")
     ] = None,
@@ -43,6 +45,7 @@ def prove(
 
     With several counterexamples, further files are numbered.
     """
+    from perdure.app.processes.contract_binding import profile_of
     from perdure.app.processes.lint import verbs_beside
     from perdure.app.processes.project_models import load_model
     from perdure.app.processes.proof import prove_file
@@ -54,8 +57,9 @@ def prove(
     verbs = verbs_beside(file) if given is None else given
     with progress_bar(settings, "Proving") as progress:
         reports = prove_file(
-            model, process, verbs, _profile(profile), bounds=bounds, told=lambda count: progress("states", count, 0)
-        )
+            model, process, verbs, _profile(profile) if profile else profile_of(model, process), bounds=bounds,
+            told=lambda count: progress("states", count, 0),
+        )  # fmt: skip
     if scenario is not None:
         _write(reports, scenario, lambda report, number, to: report.scenario(number, _relative(file, to)))
     if svg is not None:

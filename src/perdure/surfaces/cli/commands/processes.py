@@ -151,6 +151,17 @@ async def contract(
         output.show(settings, found, lambda: output.tables("contract_tables").contract_picture(found))
 
 
+async def plan(
+    settings: Settings,
+    process: ProcessWord,
+    version: Annotated[int | None, typer.Option("--version", help="A version, else the latest.")] = None,
+) -> None:
+    """Show what one instance may do at most: calls of models, tokens, money, writes and people's tasks."""
+    async with open_store(settings, "reader", must_exist=True) as perdure:
+        found = await perdure.processes.worst_case(process, version)
+        output.show(settings, found, lambda: output.tables("agent_tables").worst_case_picture(found))
+
+
 async def retire(
     settings: Settings,
     process: ProcessWord,
@@ -185,6 +196,7 @@ COMMANDS = {
         "list": list_processes,
         "show": show,
         "contract": contract,
+        "plan": plan,
         "versions": versions,
         "retire": retire,
         "deprecate": deprecate,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from perdure.app.agent_views import AgentView
 from perdure.app.budgets import BudgetView
 from perdure.app.runbooks.usage_views import usage_text
+from perdure.app.worst_case import ElementCase, WorstCase
 from perdure.surfaces.cli.time_text import relative
 
 STYLES = {"open": "red", "half_open": "yellow", "closed": "green"}
@@ -46,3 +47,22 @@ def budget_picture(view: BudgetView) -> RenderableType:
     for label, text in rows:
         table.add_row(Text(label, style="dim"), Text(text))
     return table
+
+
+def worst_case_picture(view: WorstCase) -> RenderableType:
+    """One row a task, and all of them together; why something has no bound stands below."""
+    table = Table(box=None, pad_edge=False)
+    for title in ("task", "verb"):
+        table.add_column(title, overflow="fold")
+    for title in ("times", "calls", "tokens", "cost", "writes", "tasks"):
+        table.add_column(title, justify="right")
+    for each in view.elements:
+        table.add_row(each.element, each.verb, *_worst(each, each.times))
+    table.add_row(Text("all together", style="bold"), "", *_worst(view, ""))
+    reasons = [Text(f"unbounded by {each}", style="yellow") for each in view.reasons]
+    return Group(table, *reasons)
+
+
+def _worst(case: ElementCase | WorstCase, times: int | str | None) -> list[str]:
+    numbers = (times, case.calls, case.tokens, case.cost, case.writes, case.tasks)
+    return ["unbounded" if each is None else f"{each:,}" if isinstance(each, int) else each for each in numbers]
