@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
-
-import pytest
 
 from perdure.engines.camunda.address import read_address
 from perdure.engines.camunda.definition_deployment import DefinitionDeployment
@@ -38,32 +35,29 @@ def deployment(sandbox: Sandbox, url: str) -> DefinitionDeployment:
     return DefinitionDeployment(nothing, KeyRows(sandbox.runtime.store, SystemSources(), "camunda"), client)
 
 
-@pytest.fixture
-async def sandbox() -> AsyncIterator[Sandbox]:
-    async with Sandbox.open("sqlite://") as opened:
-        yield opened
-
-
-async def test_what_was_sent_is_served_after_the_settings_changed(sandbox: Sandbox) -> None:
+async def test_what_was_sent_is_served_after_the_settings_changed() -> None:
     """Instances of it run on: somebody must poll for their jobs."""
-    assert not await deployment(sandbox, TAILED).is_sent(PROCESS)
-    assert await deployment(sandbox, TAILED).send(PROCESS) == "7"
-    for url in CHANGED:
-        assert await deployment(sandbox, url).is_sent(PROCESS), url
+    async with Sandbox.open("sqlite://") as sandbox:
+        assert not await deployment(sandbox, TAILED).is_sent(PROCESS)
+        assert await deployment(sandbox, TAILED).send(PROCESS) == "7"
+        for url in CHANGED:
+            assert await deployment(sandbox, url).is_sent(PROCESS), url
 
 
-async def test_what_an_earlier_release_sent_is_served_as_well(sandbox: Sandbox) -> None:
-    before = deployment(sandbox, TAILED)
-    await before._keys.write((before._name(PROCESS)[0], "7"))
-    assert not await deployment(sandbox, CHANGED[0]).is_sent(PROCESS), "nothing tells of it yet"
-    assert await deployment(sandbox, TAILED).is_sent(PROCESS)
-    assert await deployment(sandbox, CHANGED[0]).is_sent(PROCESS), "it was seen once under the settings of then"
+async def test_what_an_earlier_release_sent_is_served_as_well() -> None:
+    async with Sandbox.open("sqlite://") as sandbox:
+        before = deployment(sandbox, TAILED)
+        await before._keys.write((before._name(PROCESS)[0], "7"))
+        assert not await deployment(sandbox, CHANGED[0]).is_sent(PROCESS), "nothing tells of it yet"
+        assert await deployment(sandbox, TAILED).is_sent(PROCESS)
+        assert await deployment(sandbox, CHANGED[0]).is_sent(PROCESS), "it was seen once under the settings of then"
 
 
-async def test_a_changed_model_is_sent_again_and_the_same_one_is_not(sandbox: Sandbox) -> None:
-    first, changed = deployment(sandbox, TAILED), deployment(sandbox, CHANGED[0])
-    for _ in range(2):
-        assert await first.send(PROCESS) == "7"
-        assert await changed.send(PROCESS) == "7"
-    clients: list[Any] = [first._client, changed._client]
-    assert [len(each.sent) for each in clients] == [1, 1]
+async def test_a_changed_model_is_sent_again_and_the_same_one_is_not() -> None:
+    async with Sandbox.open("sqlite://") as sandbox:
+        first, changed = deployment(sandbox, TAILED), deployment(sandbox, CHANGED[0])
+        for _ in range(2):
+            assert await first.send(PROCESS) == "7"
+            assert await changed.send(PROCESS) == "7"
+        clients: list[Any] = [first._client, changed._client]
+        assert [len(each.sent) for each in clients] == [1, 1]
