@@ -75,6 +75,9 @@ class Poor:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
 
+    async def carrier(self, instance: Any) -> Any:
+        return replace(await self._engine.carrier(instance), name=self.name, capabilities=self.capabilities)
+
     async def publish(self, *told: Any, **more: Any) -> Receipt:
         return Receipt("correlated", "m1")
 

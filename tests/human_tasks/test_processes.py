@@ -34,9 +34,10 @@ async def history(world: World, key: str) -> list[Any]:
 
 def named(entries: list[Any], *names: str) -> list[tuple[Any, ...]]:
     """Entries of those names without their numbers, their times and what was seen."""
+    left_out = ("number", "at", "seen", "due_at")
     found = [each for each in entries if type(each).__name__ in names]
     return [
-        (type(each).__name__, *(getattr(each, f) for f in each.__struct_fields__ if f not in ("number", "at", "seen")))
+        (type(each).__name__, *(getattr(each, f) for f in each.__struct_fields__ if f not in left_out))
         for each in found
     ]
 

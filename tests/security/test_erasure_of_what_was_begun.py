@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from perdure.app.audit.store_audit import verify_store
+from perdure.app.documents.request_delivery import RequestDelivery
+from perdure.app.documents.requests import DocumentRequest
 from perdure.app.lifecycles.resolution_calls import ResolutionCallDesk
 from perdure.channels.channel_settings import RowSettings
 from perdure.engine import StartRequest
@@ -17,7 +19,7 @@ from perdure.engines.embedded.instances.instances import Instances
 from perdure.errors import RejectedError
 from perdure.journal import Origin
 from perdure.lifecycles.ports import Resolution
-from perdure.sources import parse_id
+from perdure.sources import id_text, parse_id
 from perdure.testing.sandbox import Sandbox
 from tests.app.task_results.doors import insert
 from tests.conformance.stores import Raw
@@ -167,6 +169,27 @@ async def test_a_call_that_a_lifecycle_is_just_making_loses_its_data_too(
         id = await begun(server)
         await server.idle()
         assert erased == [id]
+        assert left_in(store_url, EMAIL) == set()
+        assert await audited(server.sandbox) == (set(), [])
+
+
+async def test_a_delivery_that_is_just_being_begun_is_erased_with_its_call(
+    store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asking(store_url, tmp_path) as server:
+        ada, begin, erased = server.of("ada"), RequestDelivery.begin, list[str]()
+
+        async def begin_late(self: RequestDelivery, request: DocumentRequest, *given: Any) -> None:
+            erased.append(id_text(request.holder))
+            await ada.post(f"/api/calls/{erased[0]}/cancel", {"reason": "moved away"})
+            await ada.post(f"/api/calls/{erased[0]}/erase", {"reason": "asked for"})
+            await begin(self, request, *given)
+
+        monkeypatch.setattr(RequestDelivery, "begin", begin_late)
+        args = {"subject_entity_id": "anna", "document_type": "passport", "to": EMAIL}
+        await ada.post("/api/verbs/document.solicit/calls", {"args": args}, 201)
+        await server.idle()
+        assert len(erased) == 1
         assert left_in(store_url, EMAIL) == set()
         assert await audited(server.sandbox) == (set(), [])
 

@@ -94,6 +94,13 @@ class RequestDelivery:
         await self._runtime.conductor.begin(
             verb, cargo, Origin(tenant, PLATFORM), id, parent=f"{PARENT}:{key}", waits=False
         )
+        await self._erase_with(request.holder, Origin(tenant, PLATFORM))
+
+    async def _erase_with(self, holder: Id, origin: Origin) -> None:
+        """An erasure that found no delivery yet came before it: the delivery goes, too."""
+        state = (await self._runtime.kernel.read(holder, origin)).state
+        if state.is_erased if isinstance(state, Instance) else state.erased_at:
+            await self._runtime.conductor.complete_erasure(holder, origin)
 
     def channel_name(self, args: dict[str, Any]) -> str:
         """The channel of a request; a business error where it has no such channel, or no such address."""
