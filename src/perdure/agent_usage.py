@@ -215,6 +215,14 @@ def is_exhausted(budget: Budget, spent: Spent | None, uses: tuple[ModelUse, ...]
     return budget.max_cost is not None and total.cost >= budget.max_cost and cost_of(uses) is not None
 
 
+def is_used_up(reserved: Reservation | None, uses: tuple[ModelUse, ...]) -> bool:
+    """Whether an attempt certainly used all that it had reserved of a bound.
+
+    Only after such a one may another begin at once: each leaves less, so that they come to an end.
+    """
+    return reserved is not None and is_exhausted(Budget(reserved.tokens, reserved.cost), None, uses)
+
+
 def bounds(ledger: Ledger | None, declared: Budget) -> Budget:
     """The bounds that hold: those somebody set, else those of the verb."""
     if ledger is None:

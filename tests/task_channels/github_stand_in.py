@@ -65,6 +65,8 @@ class Github:
         """A method whose next answer is lost: what was asked is done, and nobody is told."""
         self.holds = ""
         """A method whose answers do not come: what was asked is done, and whoever asked waits."""
+        self.refuses = 0
+        """The status of every answer, for a token that is not taken any more."""
         self.left = 5000
         self.resets_at = 4_000_000_000
         self.port = 0
@@ -267,6 +269,9 @@ class Github:
         if self.left <= 0:
             self.asked.append((method, target, 403))
             return _written(403, {**limits, "x-ratelimit-remaining": "0"}, {"message": "API rate limit exceeded"})
+        if self.refuses:
+            self.asked.append((method, target, self.refuses))
+            return _written(self.refuses, {**limits, "x-ratelimit-remaining": "4999"}, {"message": "Bad credentials"})
         status, name, found = self.answer(method, target, json.loads(sent) if sent else None)
         _check(name, found)
         tag = f'"{sha256(json.dumps(found, sort_keys=True, default=str).encode()).hexdigest()}"'

@@ -126,6 +126,58 @@ async def test_an_edited_comment_counts_until_the_answer_and_no_longer(store_url
         assert (await reviews.ended(id))["architect_review_decision"]["comment"] == "fine, after the freeze"
 
 
+@pytest.mark.parametrize("edited", ["body", "title"])
+async def test_a_label_on_a_text_that_somebody_edited_is_no_answer(store_url: str, edited: str) -> None:
+    async with reviewing(store_url) as reviews:
+        github, id = reviews.github, await reviews.begun()
+        issue, asked = github.issues[1], dict(github.issues[1])
+        issue[edited] = issue[edited].replace("high", "none").replace("High-risk", "Harmless")
+        told = await reviews.told(github.label(1, "approved", "octo-ana"), "d-1", 200)
+        assert told["outcome"] == "changed" and github.said(1)[-1].startswith("What this asks has changed")
+        assert "approved" not in github.words(1)
+        assert (issue["title"], issue["body"]) == (asked["title"], asked["body"]), "it is shown anew"
+        issue[edited] += " (never mind)"
+        github.label(1, "approved", "octo-ana")
+        assert await reviews.look() == ["changed"]
+        assert "approved" not in github.words(1)
+        assert (await reviews.perdure.instances.get(id)).state == "active"
+        issue["body"] = asked["body"].replace("\n", "\r\n") + "\r\n"
+        await reviews.told(github.label(1, "approved", "octo-ana"), "d-2", 202)
+        assert (await reviews.ended(id))["deployed"] is True
+
+
+async def test_an_old_message_is_no_answer_where_somebody_else_has_added_the_label(store_url: str) -> None:
+    async with reviewing(store_url) as reviews:
+        github, id = reviews.github, await reviews.begun()
+        headers, body = github.delivery(github.label(1, "approved", "octo-ana"))
+        github.unlabel(1, "approved", "octo-ana")
+        github.label(1, "approved", "octo-mallory")
+        again = await reviews.client.post("/api/task-channels/reviews", content=body, headers=headers)
+        assert again.json()["outcome"] == "unknown"
+        assert await reviews.look() == ["refused"]
+        assert "account 666" in github.said(1)[-1]
+        assert (await reviews.perdure.instances.get(id)).state == "active"
+
+
+async def test_of_two_labels_after_an_outage_the_first_one_counts(store_url: str) -> None:
+    async with reviewing(store_url) as reviews:
+        github, id = reviews.github, await reviews.begun()
+        github.label(1, "rejected", "octo-bob")
+        github.label(1, "approved", "octo-ana")
+        github.issues[1]["labels"].reverse()
+        assert await reviews.look() == ["answered", "over"]
+        assert (await reviews.ended(id))["deployed"] is False
+
+
+async def test_what_others_say_is_not_the_comment_of_who_answers(store_url: str) -> None:
+    async with reviewing(store_url) as reviews:
+        github, id = reviews.github, await reviews.begun()
+        github.say(1, "Sound", "octo-ana")
+        github.say(1, "Ship it at once", "octo-mallory")
+        await reviews.told(github.label(1, "approved", "octo-ana"), status=202)
+        assert (await reviews.ended(id))["architect_review_decision"]["comment"] == "Sound"
+
+
 async def test_words_titles_and_labels_are_as_the_channel_says(store_url: str) -> None:
     decisions = {"architect-approved": {"approved": True}, "architect-rejected": {"approved": False}}
     async with reviewing(store_url, decisions=decisions, title="{process}: {title}", label="board") as reviews:

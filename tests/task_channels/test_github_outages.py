@@ -27,6 +27,17 @@ async def test_an_issue_is_put_once_though_its_answer_was_lost(store_url: str) -
         assert (await reviews.ended(id))["architect_review_issue_number"] == 1
 
 
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_token_that_is_not_taken_is_waited_for(store_url: str, status: int) -> None:
+    async with Github().listening() as github, opened(store_url, github) as reviews:
+        github.refuses = status
+        acting = reviews.perdure.acting(principal="carl")
+        await acting.instances.start("pr_review", {"author": "carl", "risk": "high"}, until="rest")
+        await github.until(lambda: any(each[2] == status and "state=all" in each[1] for each in github.asked))
+        github.refuses = 0
+        await github.until(lambda: len(github.issues) == 1)
+
+
 async def test_a_process_killed_between_the_issue_and_its_number_leaves_one_issue(store_url: str) -> None:
     async with Github().listening() as github:
         command = [sys.executable, "-m", "tests.task_channels.worker", store_url, str(github.port)]

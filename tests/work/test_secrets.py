@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import interrupt
+from typing_extensions import TypedDict
 
-from perdure import BusinessError, DefinitionError, Perdure
+from perdure import BusinessError, DefinitionError, Perdure, agent
 from perdure.app.configuration.project import load_config
 from perdure.verbs import load_text
 from perdure.work.secrets import BLOT, Secret
@@ -23,6 +26,12 @@ VERBS = """
   consequence: benign
   execution: {kind: sync, effects: none}
 """
+
+
+class Quoting(TypedDict, total=False):
+    """Of a graph that asks about what it was given."""
+
+    text: str
 
 
 def stored(url: str) -> bytes:
@@ -92,3 +101,26 @@ def test_the_configuration_says_where_each_is(tmp_path: Path) -> None:
     with pytest.raises(DefinitionError) as caught:
         load_config(path)
     assert len(caught.value.problems) >= 3
+
+
+async def test_a_question_of_a_graph_that_quotes_a_secret_is_never_asked(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+
+    def prompt(call: Any) -> dict[str, Any]:
+        texts.append(call.secret("crm-token"))
+        return {"text": "hers"}
+
+    async def ask(state: Quoting) -> Quoting:
+        return {"text": interrupt(f"Is {texts[-1]} {state['text']}?")}
+
+    made = StateGraph(Quoting)
+    made.add_node("ask", ask)
+    made.add_edge(START, "ask")
+    made.add_edge("ask", END)
+    asking = VERBS.replace("kind: sync, effects: none", "kind: sync, agent: {ask: compliance}", 1)
+    monkeypatch.setattr("tests.work.test_secrets.VERBS", asking)
+    view = await asked(sqlite_url, agent("crm.ask", made.compile(), prompt=prompt))
+    assert view.state == "parked" and view.waiting_for.kind != "task" and TEXT not in repr(view)
+    assert "holds a secret" in await told(sqlite_url)

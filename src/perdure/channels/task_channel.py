@@ -7,7 +7,8 @@ back finds the task by it. A word, such as a label or a status, is the answer.
 |---|---|---|
 | taken | nothing | the card is as asked |
 | no connection, a server that is busy, a limit of requests | `Transient` | another attempt after a pause that grows |
-| a refusal for good: no right, no such place | `BusinessError` | the call that asked fails with the reason |
+| a token that is not taken, or may not do this | `Transient` | the same: somebody may mend it meanwhile |
+| a refusal for good: no such place, not a card | `BusinessError` | the call that asked fails with the reason |
 """
 
 from __future__ import annotations
@@ -68,12 +69,16 @@ class TaskChannel(Protocol):
         """Make a card as asked again, as far as it is not, and take words away."""
         ...
 
+    def shows(self, card: Card, shown: ShownCard) -> bool:
+        """Whether a card outside has the title and the text that this one is put with."""
+        ...
+
     async def read(self, number: int) -> ShownCard | None:
         """A card as it is now; None where it was removed."""
         ...
 
-    async def comment(self, number: int) -> str:
-        """The last thing that people said on a card, in words of their own."""
+    async def comment(self, number: int, account: str) -> str:
+        """The last thing that an account said on a card, in words of its own."""
         ...
 
     async def reply(self, number: int, text: str, *, without: str = "") -> None:
@@ -93,7 +98,7 @@ class TaskChannel(Protocol):
         ...
 
     async def who_said(self, number: int, word: str) -> Said | None:
-        """Who put a word on a card that carries it now, the last time."""
+        """Who put a word on a card that carries it now, the last time. Ids of what was said later are greater."""
         ...
 
     def received(self, headers: Mapping[str, str], body: bytes) -> Said | None:

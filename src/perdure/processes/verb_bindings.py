@@ -43,6 +43,8 @@ from perdure.verbs.definition import same_verb_name
 
 JOB_TASKS = frozenset({"service", "send", "script", "business_rule"})
 INTAKE = "intake"
+PLATFORM = "perdure."
+"""What the verbs begin with that the platform calls by itself."""
 
 
 class Carried(msgspec.Struct, frozen=True, kw_only=True):
@@ -165,6 +167,11 @@ def _bindings(process: Process, carried: Carried, catalogue: Catalogue) -> dict[
     if missing:
         fact = f"no such verb is declared: {', '.join(sorted(missing))}"
         hint = "A task's type is the name of a verb; see `perdure verbs list`."
+        raise RejectedError(Rejection("invalid", "deploy", "process", process.id, fact, hint))
+    own = [type for type in wanted if catalogue.get(type).name.startswith(PLATFORM)]
+    if own:
+        fact = f"only the platform itself calls {', '.join(sorted(own))}"
+        hint = "Name a verb of the project; the platform shows tasks, asks for documents and delivers by itself."
         raise RejectedError(Rejection("invalid", "deploy", "process", process.id, fact, hint))
     return {type: _binding(catalogue.get(type), carried.retry) for type in sorted(set(wanted))}
 

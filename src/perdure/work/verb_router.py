@@ -25,7 +25,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 
 import msgspec
 
-from perdure.agent_usage import NOTHING, OVER_BUDGET, Meter, Reservation, Spent, Used
+from perdure.agent_usage import NOTHING, OVER_BUDGET, Meter, Reservation, Spent, Used, is_used_up
 from perdure.business_calendar import Calendars
 from perdure.errors import InvariantBroken, PayloadTooLargeError, SchemaViolationError, StoreUnavailableError
 from perdure.human_tasks import AGENT
@@ -43,7 +43,7 @@ from perdure.work.agents.circuit_breaker import OPEN, Breakers, record, seconds_
 from perdure.work.agents.graph_runner import Kept
 from perdure.work.agents.invocation import Answered, ask, named, uses_of
 from perdure.work.agents.ports import GraphThreads
-from perdure.work.agents.questions import Question
+from perdure.work.agents.questions import Question, stored_question
 from perdure.work.business_dates import business_date
 from perdure.work.event_loop import call_in_loop
 from perdure.work.failure_classes import MAX_MESSAGE, Failed, classify
@@ -242,7 +242,8 @@ class Router:
         except Exception as error:
             made = classify(verb, error)
             if made.code == EXHAUSTED:
-                made = msgspec.structs.replace(made, code=OVER_BUDGET, is_hold=True)
+                uses = uses_of(verb, bound.function, call._metered())
+                made = msgspec.structs.replace(made, code=OVER_BUDGET, is_hold=is_used_up(reserved, uses))
         if bound.is_agent:
             await self._count(verb, bound, call, made)
         if call._secrets:
@@ -411,6 +412,8 @@ def _without_secrets(made: Produced | Failed, verb: Verb, secrets: tuple[str, ..
             made, message=blotted(made.message, secrets), trace=blotted(made.trace, secrets)
         )  # fmt: skip
     kept = [made.cargo.data, msgspec.json.encode([made.flags, made.doubt]), *(each.data for each in made.entities)]
+    if made.question is not None:
+        kept.append(stored_question(made.question)[1])
     if not holds(kept, secrets):
         return made
     fact = f"What '{verb.name}' returned holds a secret it was given. Return what came of it, never the secret itself."

@@ -6,14 +6,17 @@ import asyncio
 from typing import Any
 
 import pytest
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models.function import AgentInfo
 
-from perdure import Agent, Call
+from perdure import Agent, BusinessError, Call
 from perdure.agent_usage import Budget, Reservation, Spent, reserve, with_reservation
 from perdure.errors import RejectedError
 from perdure.testing.sandbox import Sandbox
 from perdure.verbs import load_text
 from tests.crash.audit import assert_audit_passes
 from tests.engines.embedded.process_models import line, service, times, user
+from tests.work.agents.agent_verbs import Asked, runner
 
 VERBS = """
 - name: ubo.judge
@@ -48,7 +51,7 @@ class Counting(Agent):
         return {"verdict": "good"}
 
 
-def opened(url: str, contract: str, agent: Agent) -> Any:
+def opened(url: str, contract: str, agent: Any) -> Any:
     return Sandbox.open(url, definitions=load_text(VERBS.replace("AGENT", contract)), handlers={"ubo.judge": agent})
 
 
@@ -171,3 +174,54 @@ async def test_the_worst_case_of_a_process_is_told_before_it_begins(sqlite_url: 
         ]  # fmt: skip
         assert (found.calls, found.tokens, found.cost, found.writes, found.tasks) == (36, 9000, "4.50", 9, 1)
         assert found.reasons == []
+
+
+class Endless(Asked):
+    """A model that never says what is wanted; asked again and again it gives up, so that no test lasts for ever."""
+
+    async def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        if len(self.prompts) > 3:
+            raise BusinessError("test.endless", "It was asked for ever.")
+        return await super().__call__(messages, info)
+
+
+UNPRICED = '{max_cost: "0.00002", prices: {gpt-x: {input: "2", output: "10"}}}'
+"""The provider answers under another name, so that the cost is not known."""
+FREE = '{max_cost: "0.0004", prices: {judge-1: {input: "0", output: "10"}}}'
+"""The tokens that the money could buy at least are used up, and the money is not."""
+
+
+async def asked_under(url: str, contract: str, kind: str) -> tuple[int, str]:
+    """How often the model was asked, and the code of what became of it."""
+    model = Endless({"wrong": True})
+    async with opened(url, contract, runner(model)) as sandbox:
+        if kind == "process":
+            await sandbox.processes.deploy(line("alone", service("one", "ubo.judge")), profile="open")
+            id = (await sandbox.instances.start("alone", {})).id
+            await sandbox.run_until_idle()
+            waits = [each.kind for each in (await sandbox.instances.get(id)).waits]
+            texts = " ".join(repr(each) for each in await sandbox.incidents())
+            return len(model.prompts), "agent.budget" if "agent.budget" in texts else str(waits)
+        call = await sandbox.call("ubo.judge", {})
+        await sandbox.run_until_idle()
+        call = await sandbox.status(call.id)
+        return len(model.prompts), call.error.code if call.error is not None else call.waiting_for.kind
+
+
+@pytest.mark.req("O13")
+@pytest.mark.parametrize("kind", ["call", "process"])
+@pytest.mark.parametrize("contract", [UNPRICED, FREE])
+async def test_an_attempt_whose_budget_is_not_surely_used_up_fails_and_is_not_repeated(
+    store_url: str, kind: str, contract: str
+) -> None:
+    assert await asked_under(store_url, contract, kind) == (1, "agent.budget")
+    await assert_audit_passes(store_url)
+
+
+@pytest.mark.req("O13")
+@pytest.mark.parametrize("kind", ["call", "process"])
+async def test_an_attempt_that_was_held_with_room_left_is_not_repeated_at_once(
+    sqlite_url: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("perdure.work.verb_router.is_used_up", lambda *_: True)
+    assert await asked_under(sqlite_url, UNPRICED, kind) == (1, "held" if kind == "call" else "['held']")

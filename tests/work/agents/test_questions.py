@@ -16,6 +16,9 @@ from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from perdure.errors import RejectedError, SchemaViolationError
+from perdure.runbooks.machine import journal_entries as e
+from perdure.runbooks.machine.apply import apply
+from perdure.runbooks.machine.state import STATE_VERSION, Course, Links, Runbook, Step
 from perdure.testing.sandbox import Sandbox
 from perdure.verbs import load_text
 from tests.conftest import ROOT
@@ -260,3 +263,39 @@ async def test_a_question_that_is_cancelled_is_gone(sqlite_url: str, kind: str) 
         with pytest.raises(RejectedError):
             await acting(sandbox).tasks.complete(task.key, {"answer": "Ana"})
     await assert_audit_passes(sqlite_url)
+
+
+@pytest.mark.req("O13")
+def test_of_a_question_and_a_proposal_of_one_step_the_later_one_is_open() -> None:
+    definition, at = b"d" * 32, 1_000_000
+    asked = (
+        e.QuestionAsked(1, 1, at, "agent:judge", b"q" * 32), e.StepParked(1, at, "ubo.judge"),
+    )  # fmt: skip
+    proposed = (
+        e.ProposalMade(1, at, "agent:judge", b"p" * 32, "the agent is 0.3 sure"), e.StepParked(1, at, "ubo.judge"),
+    )  # fmt: skip
+    begun = (
+        e.CallStarted("ubo.judge", 1, definition, b"i" * 32, at, "ada", "", ""), e.AttemptStarted(1, 1, at, 1),
+    )  # fmt: skip
+
+    def step_after(*entries: Any) -> Step:
+        state: Runbook | None = None
+        for entry in (*begun, *entries):
+            state = apply(state, entry)
+        assert state is not None
+        return state.steps[0]
+
+    assert step_after(*asked).is_asking
+    assert not step_after(*asked, *proposed).is_asking
+    assert step_after(*proposed, *asked).is_asking and not step_after(*proposed, *asked).proposal
+
+
+@pytest.mark.req("O13", "X26")
+def test_a_step_that_is_retried_has_forgotten_what_its_agent_asked_and_proposed() -> None:
+    step = Step(
+        "ubo.judge", 1, b"d" * 32, "failed", b"i" * 32, links=Links("a"), proposal=b"p" * 32, question=b"q" * 32,
+        answer=b"a" * 32,
+    )  # fmt: skip
+    state = Runbook(STATE_VERSION, "failed", 1, "ada", "", (step,), course=Course(b"c" * 32, (), (1,) * 20))
+    again = apply(state, e.StepRetried(1, 2, "it is back")).steps[0]
+    assert (again.status, again.proposal, again.question, again.answer) == ("pending", b"", b"", b"")

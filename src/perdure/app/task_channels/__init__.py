@@ -12,7 +12,9 @@
 | of an account that is known, on what is shown now | the answer of that person, by the rules of the task |
 | the same again, or late | nothing: the first answer has counted |
 | of an account that nobody knows, or that may not answer | taken away, with the reason |
-| on a text that has changed since, or whose mark is not ours | taken away; the card is made as the task is now |
+| on a text that has changed since, or that somebody has edited | taken away; the card is made as the task is now |
+| of somebody else than the message says, which may be old | nothing: the channel tells whose word it is now |
+| beside another word | the one that was said first counts |
 
 | stopped | what happens then |
 |---|---|

@@ -8,7 +8,7 @@ import msgspec
 
 from perdure.app.task_channels.card_mark import Mark
 from perdure.app.task_channels.task_cards import Shown, TaskCards, data_of
-from perdure.channels.task_channel import Said
+from perdure.channels.task_channel import Said, ShownCard
 from perdure.channels.task_channel_settings import KnownPerson
 from perdure.errors import RejectedError, SchemaViolationError
 
@@ -37,29 +37,34 @@ async def take_word(cards: TaskCards, said: Said) -> CardReceipt:
     if card is None or mark is None:
         return CardReceipt("unknown", reason=f"{said.number} is no card of a task")
     if said.word in card.words or await cards.shown(mark.task) is None:
-        return await _answered(cards, said, mark)
+        return await _answered(cards, said, card, mark)
     return CardReceipt("unknown", mark.task, f"'{said.word}' was taken away again")
 
 
-async def _answered(cards: TaskCards, said: Said, mark: Mark) -> CardReceipt:
+async def _answered(cards: TaskCards, said: Said, card: ShownCard, mark: Mark) -> CardReceipt:
     """The word as the answer to what the card shows, as long as that is what the task shows now."""
     person, comment, reason = cards.settings.person(said.account), "", ""
     if person is not None:
-        comment = await cards.channel.comment(said.number)
+        comment = await cards.channel.comment(said.number, said.account)
     for _ in range(TRIES):
         shown = await cards.shown(mark.task)
         if shown is None:
             await cards.end(said.number)
             return CardReceipt("over", mark.task, reason)
-        if mark != shown.mark:
+        if not cards.reads_as(shown, card):
             await cards.put(mark.task)
             await cards.channel.reply(said.number, CHANGED)
             return CardReceipt("changed", mark.task, CHANGED)
+        # A message may be old and come again: whose word it is now, the channel alone knows.
+        now = await cards.channel.who_said(said.number, said.word)
+        if now is None or now.account != said.account:
+            cards.channel.look_again()
+            return CardReceipt("unknown", mark.task, f"'{said.word}' there is not by account {said.account}")
         if person is None:
             reason = f"@{said.login} is nobody here: account {said.account} is not among the people of this channel."
             break
         try:
-            await _complete(cards, said, person, shown, comment)
+            await _complete(cards, now, person, shown, comment)
         except (RejectedError, SchemaViolationError) as error:
             reason = f"@{said.login}: this could not be taken as an answer. {error}"
             after = await cards.shown(mark.task)

@@ -120,6 +120,8 @@ class CardDispatcher:
         cards = self.of(str(call.args["channel"]))
         if cards is None:
             return {"number": 0}  # it was taken out of the configuration: nothing is shown there any more
+        if call.tenant != cards.settings.tenant:
+            raise BusinessError("task_channel.forged", f"'{cards.settings.name}' shows no tasks of this tenant.")
         if over := call.args.get("over"):
             await cards.end(int(over))
             return {"number": over}
@@ -224,9 +226,12 @@ class CardDispatcher:
             if await cards.shown(mark.task) is None:
                 await self._begin(cards, {"over": card.number}, f"over:{card.number}")
                 continue
-            for word in [each for each in card.words if each in cards.settings.decisions]:
-                if (said := await cards.channel.who_said(card.number, word)) is not None:
-                    receipts.append(await take_word(cards, said))
+            words = [each for each in card.words if each in cards.settings.decisions]
+            found = [await cards.channel.who_said(card.number, word) for word in words]
+            if None in found:
+                cards.channel.look_again()  # what happened is told later than what is there
+            for said in sorted(filter(None, found), key=lambda each: (len(each.id), each.id)):
+                receipts.append(await take_word(cards, said))
         return receipts
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec.structs import replace
+
 from perdure.access.principal_names import PLATFORM
 from perdure.app.task_channels.card_mark import Mark, read_mark, shown_hash
 from perdure.app.tasks.tasks import task_place
@@ -112,7 +114,7 @@ class TaskCards:
     async def put(self, key: str) -> int:
         """Make the card of a task as the task is now, and give its number; 0 once the task is over."""
         shown = await self.shown(key)
-        if shown is None:
+        if shown is None or not self._wants(shown):
             return 0
         number = await self._kept(shown) or await self.channel.find(f"{shown.mark.place} ")
         if number is None:
@@ -128,10 +130,17 @@ class TaskCards:
         before = await self.channel.read(number)
         if before is None:
             return
-        mark = read_mark(before.text, self.secrets, self.settings.tenant)
         # A word that was said of another text is not said of this one.
-        stale = () if mark == shown.mark else tuple(each for each in before.words if each in self.settings.decisions)
-        await self.channel.revise(number, shown.card, before, without=stale)
+        words = tuple(each for each in before.words if each in self.settings.decisions)
+        await self.channel.revise(number, shown.card, before, without=() if self.reads_as(shown, before) else words)
+
+    def reads_as(self, shown: Shown, card: ShownCard) -> bool:
+        """Whether a card outside reads as the channel puts the task now; somebody may have edited what people read."""
+        marks = [shown.mark.text(secret, self.settings.tenant) for secret in self.secrets]
+        return any(self.channel.shows(replace(shown.card, mark=each), card) for each in marks)
+
+    def _wants(self, shown: Shown) -> bool:
+        return self.settings.wants(shown.view.process, shown.view.element)
 
     async def _kept(self, shown: Shown) -> int | None:
         """The number that the data keep, where its card is that of this task and not of an earlier round."""
@@ -179,9 +188,11 @@ class TaskCards:
         if mark is None:
             return None
         shown = await self.shown(mark.task)
-        if shown is not None and (await self.kept_number(shown.view) or await self.put(mark.task)) != card.number:
+        if shown is None:
+            return mark
+        if not self._wants(shown):
             return None
-        return mark
+        return mark if (await self.kept_number(shown.view) or await self.put(mark.task)) == card.number else None
 
 
 def _is_late(view: TaskView) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from perdure import human_tasks
-from perdure.agent_usage import OVER_BUDGET, Budget, Reservation, bounds, excess
+from perdure.agent_usage import OVER_BUDGET, Budget, Reservation, bounds, excess, is_used_up, reservation_at
 from perdure.bpmn import model as m
 from perdure.bpmn.machine import commands as c
 from perdure.bpmn.machine import journal_entries as e
@@ -67,6 +67,9 @@ def record(game: TokenGame, command: c.RecordJob, chance: float) -> str:
         why = "its token is gone" if node is None else "another attempt has taken its place"
         game.emit(e.JobDiscarded(command.node, command.attempt, game.now, command.job_worker, why))
         return "discarded"
+    made = reservation_at(game.state.ledger, command.node)
+    uses = command.used.uses if command.used is not None else ()
+    looks_again = not uses or is_used_up(made, uses)
     settle(game, command.node)
     if words:
         fail(game, node, job, Failure("permanent_business", OVER_BUDGET, words), None, chance)
@@ -87,7 +90,7 @@ def record(game: TokenGame, command: c.RecordJob, chance: float) -> str:
         if outcome.code == OVER_BUDGET and is_caught(game, outcome.code, node.number):
             fail(game, node, job, Failure("permanent_business", outcome.code, outcome.text), None, chance)
             return "applied"
-        budget = (command.budget, command.wanted) if command.budget is not None else None
+        budget = (command.budget, command.wanted) if command.budget is not None and looks_again else None
         hold(game, node, job, outcome.code, outcome.text, outcome.after_seconds, budget)
         return "applied"
     fail(game, node, job, outcome.failure, outcome.after_seconds, chance, outcome.trace)

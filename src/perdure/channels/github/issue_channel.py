@@ -12,7 +12,7 @@ from urllib.parse import quote
 import msgspec
 
 from perdure.channels.egress_policy import Egress
-from perdure.channels.github.rest_client import Missing, RestClient
+from perdure.channels.github.rest_client import Denied, Missing, RestClient
 from perdure.channels.task_channel import Card, Said, ShownCard, UnsignedMessage
 from perdure.channels.task_channel_settings import GithubSettings
 from perdure.errors import BusinessError
@@ -53,7 +53,7 @@ class IssueChannel:
                     return fault
         except Missing:
             return f"there is no repository {self._settings.repository} that its token may see"
-        except BusinessError as error:
+        except (BusinessError, Denied) as error:
             return str(error)
         return ""
 
@@ -82,9 +82,9 @@ class IssueChannel:
         kept = tuple(each for each in shown.words if each not in without)
         labels = [*kept, *(each for each in wanted["labels"] if each not in kept)]
         change: dict[str, Any] = {}
-        if shown.text.strip() != wanted["body"].strip():
+        if _plain(shown.text) != _plain(wanted["body"]):
             change["body"] = wanted["body"]
-        if shown.title != wanted["title"]:
+        if _in_line(shown.title) != _in_line(wanted["title"]):
             change["title"] = wanted["title"]
         if set(labels) != set(shown.words):
             change["labels"] = labels
@@ -100,17 +100,24 @@ class IssueChannel:
         labels = [self._settings.label, *(each for each in card.labels if each != self._settings.label)]
         return {"title": card.title[:MAX_TITLE], "body": text, "labels": labels, "assignees": list(card.people)}
 
+    def shows(self, card: Card, shown: ShownCard) -> bool:
+        wanted = self._body(card)
+        is_same = _plain(shown.text) == _plain(wanted["body"])
+        return is_same and _in_line(shown.title) == _in_line(wanted["title"])
+
     async def read(self, number: int) -> ShownCard | None:
         try:
             return _card(await self._rest.ask("GET", f"{self._place}/issues/{number}"))
         except Missing:
             return None
 
-    async def comment(self, number: int) -> str:
+    async def comment(self, number: int, account: str) -> str:
         path, last = f"{self._place}/issues/{number}/comments?per_page={PAGE}", ""
         for page in range(1, MAX_PAGES + 1):
             found = await self._rest.ask("GET", f"{path}&page={page}")
-            said = [each["body"] or "" for each in found if (each.get("user") or {}).get("type") != BOT]
+            users = [each.get("user") or {} for each in found]
+            theirs = [str(user.get("id")) == account and user.get("type") != BOT for user in users]
+            said = [each["body"] or "" for each, is_theirs in zip(found, theirs, strict=True) if is_theirs]
             last = next((each for each in reversed(said) if OURS not in each), last)
             if len(found) < PAGE:
                 break
@@ -165,8 +172,8 @@ class IssueChannel:
                 elif each["event"] == "unlabeled":
                     found = None
             if len(events) < PAGE:
-                break
-        return found
+                return found
+        return None  # what happened last is not among them
 
     def received(self, headers: Mapping[str, str], body: bytes) -> Said | None:
         given = headers.get(SIGNATURE, "")
@@ -192,6 +199,15 @@ class IssueChannel:
 
 OURS = "<!-- perdure -->"
 """At the end of every comment of ours, so that it is taken for nobody's reason."""
+
+
+def _plain(text: str) -> str:
+    """A text without what GitHub may change of it: line ends, and blanks around it."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def _in_line(title: str) -> str:
+    return " ".join(title.split())
 
 
 def _card(issue: dict[str, Any]) -> ShownCard:

@@ -6,6 +6,7 @@
 | 304 | None: nothing has changed, and it cost nothing |
 | 404, 410 | `Missing` |
 | 403, 429 at a limit | `Transient`, after the time it names; until then readings that can wait are left out |
+| 401, 403 without a limit | `Denied`, which may pass: somebody mends the token, or what it may do |
 | 5xx, no answer, a broken connection | `Transient` |
 | any other | `BusinessError` with what GitHub says |
 
@@ -36,10 +37,15 @@ RESERVE = 10
 """The part of the granted requests, one in so many, that is kept for writing."""
 MAX_PAUSE = 3600.0
 LIMITED = (403, 429)
+DENIED = (401, 403)
 
 
 class Missing(BusinessError):
     """Raised when a thing is not there, or the token may not see it."""
+
+
+class Denied(Transient):
+    """Raised when a token is not taken, or may not do this, until somebody mends it."""
 
 
 class RestClient:
@@ -115,6 +121,8 @@ class RestClient:
         if status in LIMITED and (after := self._pause(response)) is not None:
             self._not_before = max(self._not_before, self._sources.now() + int(after * SECOND))
             return Transient(f"GitHub: {status} {said}", after=after)
+        if status in DENIED:
+            return Denied(f"GitHub: {status} {said}")
         if status >= 500:
             return Transient(f"GitHub: {status} {said}")
         if status in (404, 410):

@@ -131,7 +131,9 @@ class Transport:
             pause: float | None = None
             try:
                 async for events in self._connection(path, after):
-                    patience.renew()
+                    patience.renew()  # a sign of life is enough: nothing may happen for hours
+                    if not events:
+                        continue
                     after = next((each.id for each in reversed(events) if each.id), after)
                     yield events
                 pause = patience.pause()  # it ended: the server stops, or has looked at our key
@@ -146,6 +148,7 @@ class Transport:
             await asyncio.sleep(pause or 0.0)
 
     async def _connection(self, path: str, after: str) -> AsyncIterator[list[SentEvent]]:
+        """What each piece that comes completes: nothing, where it is a sign of life only."""
         headers = {"Accept": STREAM, **({"Last-Event-ID": after} if after else {})}
         timeout = httpx.Timeout(QUIET_SECONDS, connect=10.0)
         async with self._http.stream("GET", self._place(path), headers=headers, timeout=timeout) as answer:
@@ -154,8 +157,7 @@ class Transport:
                 self._refused(path, answer)
             reader = Reader()
             async for chunk in answer.aiter_bytes():
-                if events := reader.read(chunk):
-                    yield events
+                yield reader.read(chunk)
 
     async def _ask(
         self, method: str, path: str, query: Sequence[tuple[str, str]] = (), body: Any = None,

@@ -291,7 +291,7 @@ def _proposal_made(state: Runbook, entry: e.ProposalMade) -> Runbook:
 
 def _question_asked(state: Runbook, entry: e.QuestionAsked) -> Runbook:
     step = state.steps[entry.step - 1]
-    asking = replace(step, question=entry.question, answer=b"", uncounted=step.uncounted + 1)
+    asking = replace(step, question=entry.question, answer=b"", proposal=b"", uncounted=step.uncounted + 1)
     return _noted(state, entry.step, asking)
 
 

@@ -189,7 +189,10 @@ def _step_retried(state: Runbook, entry: e.StepRetried) -> Runbook:
     links = links_of(step)
     tried = step.frame.attempt if step.frame is not None else 0
     links = replace(links, round=links.round + 1, tried=tried, ended_at=0, asked_at=0)
-    again = replace(step, status="pending", error=None, carrier=None, links=links, uncounted=0)
+    again = replace(
+        step, status="pending", error=None, carrier=None, links=links, uncounted=0, proposal=b"", question=b"",
+        answer=b"",
+    )  # fmt: skip
     return put(state, entry.step, again)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from perdure.agent_usage import OVER_BUDGET, Reservation, after, bounds, excess
+from perdure.agent_usage import OVER_BUDGET, Reservation, after, bounds, excess, is_used_up, reservation_at
 from perdure.errors import Rejection
 from perdure.human_tasks import unseen_question
 from perdure.journal import Decision, Origin
@@ -163,6 +163,9 @@ def _has_room(state: Runbook, command: c.RecordAttempt) -> bool:
         return False
     after_it = state
     if command.used is not None:
+        uses = command.used.uses
+        if uses and not is_used_up(reservation_at(state.ledger, command.step), uses):
+            return False
         after_it = replace(state, spent=after(state.spent, command.used.uses, command.used.duration))
     return isinstance(room_for(after_it, command.step, command.budget, command.wanted), Reservation)
 

@@ -247,7 +247,8 @@ class Step(Compact, frozen=True):
     def is_asking(self) -> bool:
         """Whether a person is asked something that its agent goes on with."""
         is_waiting = any(token.status == WAITING for token in self.tokens)
-        return bool(self.question) and not self.answer and self.status == "parked" and is_waiting
+        is_open = bool(self.question) and not self.answer and not self.proposal
+        return is_open and self.status == "parked" and is_waiting
 
 
 class Fragment(Compact, frozen=True):
