@@ -23,6 +23,7 @@ from perdure.journal import Origin
 from perdure.payload import digest_text
 from perdure.sources import parse_id
 from perdure.verbs import load_text
+from perdure.work.ports import JobFound
 from tests.engines.embedded.process_models import END, START, boundary, flow, line, message, model, service, user, wait
 from tests.engines.temporal import carried_process as shared
 
@@ -163,13 +164,13 @@ class Carried(shared.Carried):
 
         engine.client._once = losing
 
-    async def refuse_starts(self) -> None:
-        """Camunda refuses to begin anything from now on."""
+    async def refuse(self, path: str = "/process-instances") -> None:
+        """Camunda refuses to begin anything from now on, or whatever else is asked under a path."""
         engine = self._carrier
         once = self._once = engine.client._once
 
         async def refusing(request: Request, *given: Any, **options: Any) -> Any:
-            if request.path == "/process-instances":
+            if request.path == path:
                 raise Refused("INVALID_ARGUMENT: it cannot begin there")
             return await once(request, *given, **options)
 
@@ -178,6 +179,18 @@ class Carried(shared.Carried):
     async def lost(self) -> list[str]:
         """The process instances that requests began whose answers were lost."""
         return [each for each in LOST if each]
+
+    async def carried_out(self) -> int:
+        """How many requests were carried out whose answers were lost."""
+        return len(LOST)
+
+    async def take(self, instance: str) -> bool:
+        """Take the only job of an instance, as its worker does when it comes."""
+        id = parse_id(instance)
+        state = (await self._perdure.runtime.instances.read(id, shared.ORIGIN)).state
+        (node,) = [each for each in state.nodes.values() if each.job is not None]
+        found = JobFound(id, node.number, shared.ORIGIN.tenant, 0, node.job.definition)
+        return bool(await self._carrier.worker._leases.lease(found))
 
     async def deaf(self) -> None:
         """No job comes any more."""
@@ -200,6 +213,7 @@ TAKEN: list[Any] = []
 DISTURBED: list[int] = []
 LOST: list[str] = []
 MAX_LATE_SECONDS = 0.2
+RARELY = 0.03
 
 
 def disturb(engine: Any) -> None:
@@ -227,10 +241,10 @@ def disturb(engine: Any) -> None:
             await take(job)
 
     async def kept(body: bytes) -> None:
-        await late()
-        await keep(body)
-        if chance.random() < 0.3:
+        if chance.random() < RARELY:  # each record is a request of its own, and all come again after a kill
+            await late()
             await keep(body)
+        await keep(body)
 
     engine.client._once, engine.worker.take, engine.tail._keep = sent, taken, kept
 

@@ -55,6 +55,25 @@ def test_a_cancellation_is_finished_by_another_process(opened: Opened, cluster: 
     assert (ends(ours.ask("show", instance=id)), ours.ask("audit")) == (1, [])
 
 
+@pytest.mark.req("V14", "V27")
+def test_an_outcome_that_camunda_has_counts_before_the_job_is_taken_over(opened: Opened, tmp_path: Path) -> None:
+    """A process died with an outcome on the way: whoever takes its jobs over does not begin that one again."""
+    ours = opened()
+    ours.ask("deploy")
+    ours.ask("lose_answers", path="/completion")
+    id = ours.ask("start", process="waits", key="k")
+    log = tmp_path / "runs.log"
+    while not log.exists() or not ours.ask("carried_out"):
+        ours.ask("show", instance=id)
+    ours.kill()
+    ours = opened()
+    assert ours.ask("reached", instance=id, element="await") == "active"
+    assert ours.ask("go", id="g1") == "correlated"
+    assert ours.ask("reached", instance=id, element="completed") == "completed"
+    assert log.read_text().splitlines() == [f"{id}/one/1", f"{id}/two/1"]
+    assert ours.ask("audit") == []
+
+
 @pytest.mark.req("V35")
 def test_a_step_is_dispatched_once_though_no_answer_to_its_start_comes(
     opened: Opened, cluster: Cluster, tmp_path: Path

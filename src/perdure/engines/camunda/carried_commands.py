@@ -222,6 +222,8 @@ class CarriedCommands:
     async def _tried(self, current: Aggregate, origin: Origin, prepared: Prepared) -> Answer | None:
         """Decide a command and have Camunda do it; None when the instance has moved on."""
         id, command, brought = current.id, _without_worker(prepared.command), prepared.attachments
+        if isinstance(command, c.LeaseJob) and await self._is_held_up(command, id, origin):
+            return None
         if isinstance(command, LOCAL):
             here = self._here(current, origin, command, brought, prepared.due)
             return await self._kernel.ask(INSTANCE, id, origin, here)
@@ -289,6 +291,14 @@ class CarriedCommands:
             await self._resent(staged)
         return False
 
+    async def _is_held_up(self, lease: c.LeaseJob, id: Id, origin: Origin) -> bool:
+        """Whether an open dispatch goes before a lease: an outcome whose worker died on the way (Camunda may have
+        it), and a move, which a leased job refuses although Camunda has let the instance go."""
+        staged = await self._rows.next_open(origin.tenant, id)
+        if staged is None or not (lease.abandoned or isinstance(staged.command, c.ChangeCarrier)):
+            return False
+        return not await self._is_our_turn(id, origin)
+
     async def _dispatched(
         self, current: Aggregate, origin: Origin, command: Any, brought: Attachments, requests: tuple[Request, ...]
     ) -> Answer | None:
@@ -297,6 +307,9 @@ class CarriedCommands:
         if not await self._rows.write(staged):
             self._rows.forget(id)
             await self._waits.sleep(LOOK)
+            return None
+        if isinstance(command, c.ChangeCarrier) and (await self._kernel.read(id, origin)).version != current.version:
+            await self._rows.drop(origin.tenant, id, mine)  # a job was leased before whoever leases could see it
             return None
         return await self._sent(staged, current)
 
@@ -475,7 +488,7 @@ class CarriedCommands:
         self.under_way.add(name)
         try:
             await self._begin_there(id, tenant)
-        except (Gone, WrongState, Refused) as error:
+        except (Gone, WrongState, Refused, DefinitionError) as error:
             await self._come_back(id, staged, name, error)
             raise self._rejected(id, "blocked", f"Camunda does not begin it there: {error}") from error
         finally:

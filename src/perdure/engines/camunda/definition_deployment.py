@@ -10,7 +10,7 @@ from perdure.engines.camunda.key_rows import KeyRows
 from perdure.engines.camunda.rest_client import Gone, Refused, RestClient, WrongState
 from perdure.engines.camunda.wire import definition_keys
 from perdure.errors import DefinitionError, InvariantBroken, Problem
-from perdure.payload import digest
+from perdure.payload import canonical, digest
 from perdure.processes.definitions import Definitions
 
 
@@ -40,8 +40,13 @@ class DefinitionDeployment:
             self._checked.add(hash)
 
     async def is_sent(self, deployed: Deployed) -> bool:
-        """Whether the cluster has a process, or had it once."""
-        return bool(await self._keys.read(self._name(deployed)[0]))
+        """Whether the cluster has a process, or had it once, whatever the settings were then."""
+        if await self._keys.read(_sent_name(deployed)):
+            return True
+        known = await self._keys.read(self._name(deployed)[0])  # all that stores of earlier releases have
+        if known:
+            await self._keys.write((_sent_name(deployed), known))
+        return bool(known)
 
     def _name(self, deployed: Deployed) -> tuple[str, str, str]:
         xml = carried_xml(deployed, self._client.address)
@@ -54,7 +59,7 @@ class DefinitionDeployment:
         name, content, xml = self._name(deployed)
         for told in self.on_sent:
             told(deployed)
-        if known := await self._keys.read(name):
+        if await self.is_sent(deployed) and (known := await self._keys.read(name)):
             return known
         try:
             answer = await self._client.deploy(f"{process}-{content[:12]}.bpmn", xml)
@@ -64,6 +69,10 @@ class DefinitionDeployment:
         key = definition_keys(answer).get(process, "")
         if not key:
             raise InvariantBroken("deploy", "process", process, "Camunda's answer names no definition of it")
-        if not await self._keys.write((name, key)):
-            return await self._keys.read(name)
-        return key
+        is_first = await self._keys.write((name, key))
+        await self._keys.write((_sent_name(deployed), key))
+        return key if is_first else await self._keys.read(name)
+
+
+def _sent_name(deployed: Deployed) -> str:
+    return f"sent/{digest(canonical(deployed.content)).hex()}"

@@ -110,6 +110,17 @@ class DispatchRows:
             return None
         return _decode(message.body)
 
+    async def next_open(self, tenant: str, id: Id) -> Staged | None:
+        """The open dispatch of an instance, whichever process keeps it, and however many others it has sent since."""
+        while True:
+            number = await self.next_number(id, tenant)
+            message = await self._store.message(tenant, self.name(id, number))
+            if message is None:
+                return None
+            if message.status == PENDING:
+                return await self.read(tenant, self.name(id, number))
+            self.done(id, number)
+
     async def is_open(self, tenant: str, name: str) -> bool:
         message = await self._store.message(tenant, name)
         return message is not None and message.status == PENDING

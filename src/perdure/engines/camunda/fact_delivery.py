@@ -182,7 +182,8 @@ class FactDelivery:
             if current.state.status in ENDED or await self._commands.is_told(fact, self._tenant):
                 return True
             is_here = current.state.carrier == EMBEDDED and fact.kind == "task_done"
-            if not is_here and await self._commands.is_foreign(id):
+            is_moved = current.state.carrier not in ("", self._keys.engine)  # perhaps by another process
+            if not is_here and (is_moved or await self._commands.is_foreign(id)):
                 return True  # begun elsewhere, or moved: who completed a task before counts where our kernel goes on
             return await self._told(current, fact, origin)
 

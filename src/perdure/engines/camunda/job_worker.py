@@ -151,6 +151,10 @@ class JobWorker:
             await self._commands.cancel_twin(job.instance)
             return
         frame = await self._keys.frame_of(job.key)
+        if frame is not None and frame.instance != id:
+            words = f"Perdure knows job {job.key} as one of instance {id_text(frame.instance)}: is it the same cluster?"
+            await self._refuse(job, words)
+            return
         node = await self._standing(id, job, frame, origin)
         if node is not None:
             if self._is_new(job):

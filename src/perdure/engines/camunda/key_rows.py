@@ -9,6 +9,7 @@
 | `frame/ID/TOKEN/RUN` | a frame | the job there |
 | `task/ID/TOKEN`, `incident/ID/TOKEN/KEY` | a user task, an incident | its key there |
 | `definition/HASH/RELEASE` | a deployed process | its definition there |
+| `sent/HASH` | a process, whatever it was written as when it was sent | its first definition there |
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 from perdure.engine.bridge_rows import beginning
 from perdure.engines.embedded.ports import EngineStore
+from perdure.errors import InvariantBroken
 from perdure.kernel.ports import APPLIED, Attachments, InboxRow, Unit
 from perdure.sources import Id, Sources, id_text, parse_id
 
@@ -90,7 +92,11 @@ class KeyRows:
         """Bind an instance to a process instance there; the key it is bound to, which is another one for a twin."""
         if await self.write((f"instance/{id_text(id)}", key), (f"process/{key}", id_text(id))):
             return key
-        return await self.read(f"instance/{id_text(id)}")
+        if bound := await self.key_of(id):
+            return bound
+        fact = f"process instance {key} stands for another instance already"
+        hint = "Is it the same cluster, with the same data? Give another one another name."
+        raise InvariantBroken("bind", "instance", id_text(id), fact, hint)
 
     async def key_of(self, id: Id) -> str:
         return await self.read(f"instance/{id_text(id)}")
