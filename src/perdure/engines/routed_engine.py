@@ -21,7 +21,7 @@ from perdure.engine import (
 )
 from perdure.engines.carrier import Carrier
 from perdure.engines.command_router import CommandRouter
-from perdure.engines.embedded.engine import HERE, EmbeddedEngine
+from perdure.engines.embedded.engine import HERE, EmbeddedEngine, not_named
 from perdure.engines.embedded.ports import EngineStore
 from perdure.engines.instance_carrier import EMBEDDED
 from perdure.engines.instance_moves import InstanceMoves
@@ -95,6 +95,7 @@ class RoutedEngine(EmbeddedEngine):
         for each in instances:
             hosted.setdefault(await self.carriers.of(each.id), []).append(each)
         found = [await self.outside[name].host_builds(each) for name, each in hosted.items() if name in self.outside]
+        found += [not_named(name, len(each)) for name, each in hosted.items() if name and name not in self.outside]
         builds = tuple(build for each in found for build in each.builds)
         return HostBuilds(builds, tuple(told for each in found for told in each.unknown))
 

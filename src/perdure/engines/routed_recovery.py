@@ -10,7 +10,7 @@ from perdure.engines.embedded.instances.instances import Instances
 from perdure.engines.embedded.jobs.job_leases import JobLeases
 from perdure.engines.embedded.recovery import InstanceRecovery
 from perdure.engines.instance_carrier import InstanceCarriers
-from perdure.errors import EngineUnavailableError
+from perdure.errors import EngineSettingError, EngineUnavailableError
 from perdure.sources import Id
 from perdure.work.ports import JobFound, TimerFound
 
@@ -39,7 +39,7 @@ class RoutedRecovery(InstanceRecovery):
             return False
         try:
             return await super().lease(job)
-        except EngineUnavailableError:
+        except (EngineUnavailableError, EngineSettingError):
             return False
 
     async def receive(self, tenant: str, message_id: str, kind: str, aggregate: Id) -> bool:
@@ -49,6 +49,6 @@ class RoutedRecovery(InstanceRecovery):
             if begins in each.rows:
                 try:
                     return await each.receive(tenant, message_id, kind, aggregate)
-                except EngineUnavailableError:
+                except (EngineUnavailableError, EngineSettingError):
                     return False
         return False

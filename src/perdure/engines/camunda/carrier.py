@@ -108,6 +108,8 @@ class CamundaCarrier:
                 return await self._begin()
             except EngineUnavailableError as error:
                 log.debug("%s", error)
+            except EngineSettingError as error:  # somebody mends it, there or here, and nobody else waits for that
+                log.warning("%s", error)
 
     async def close(self) -> None:
         begun = [task for task in (self._opening, self._serving) if task is not None]

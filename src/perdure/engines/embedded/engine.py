@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
@@ -131,8 +132,12 @@ class EmbeddedEngine:
         return ""
 
     async def host_builds(self, instances: Sequence[Aggregate]) -> HostBuilds:
-        """Whoever decides is this release."""
-        return HostBuilds()
+        """Whoever decides is this release; nobody here can ask an engine outside that once had a part in the store."""
+        if not await self._has_others():
+            return HostBuilds()
+        carried = Counter([await self.carriers.of(each.id) for each in instances])
+        unknown = [not_named(name, count).unknown for name, count in carried.items() if name]
+        return HostBuilds((), tuple(told for each in unknown for told in each))
 
     async def status(self, name: str = "") -> EngineStatus:
         """It is this process and its store."""
@@ -198,3 +203,8 @@ class EmbeddedEngine:
             parent=parent,
         )
         return self.instances.start(request, origin, until=until)
+
+
+def not_named(engine: str, count: int) -> HostBuilds:
+    """Nothing can be told of instances whose engine the settings of this process do not name."""
+    return HostBuilds((), (f"{count:,} instances are carried by '{engine}', which is not named here",))

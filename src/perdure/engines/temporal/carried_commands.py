@@ -84,8 +84,8 @@ class CarriedCommands:
         current = await self._kernel.read(id, Origin(tenant))
         state, command = current.state, staged.command
         assert isinstance(command, ChangeCarrier)
-        # What the workflow decided is in our journal: it has begun.
-        if (state.carrier_run, current.version) == (command.run, staged.expected):
+        # Whatever version it has come to: a workflow of this run begins once, and takes the journal as it is.
+        if state.carrier_run == command.run and state.status not in ENDED:
             machine = self._kernel.machine(INSTANCE)
             assert isinstance(machine, InstanceMachine)
             begun = Begun(
@@ -267,6 +267,8 @@ class CarriedCommands:
         """Append what the reply brings and answer; None when the command has to be prepared again."""
         await self._follower.append(id, reply.made)
         if reply.outcome == "decided":
+            if current is None and await self._carriers.is_of_another(id, self._engine):
+                return await self._left_to_another(id, origin.tenant, name)
             self._carriers.remember(id, self._engine)
             return await self._decided(id, origin, name, reply)
         if reply.outcome == "moved":

@@ -17,7 +17,7 @@ from perdure.engines.temporal.server_check import check_namespace, check_permiss
 from perdure.engines.temporal.shadow_workflow import ShadowWorkflow
 from perdure.engines.temporal.worker_build import WorkerBuild, build_id, deployment_config
 from perdure.engines.temporal.workflow_client import WorkflowClient
-from perdure.errors import EngineUnavailableError
+from perdure.errors import EngineSettingError, EngineUnavailableError
 from perdure.sources import SECOND, Sources
 
 PASSED_THROUGH = ("perdure", "msgspec", "cronsim")
@@ -93,6 +93,8 @@ class CarrierWorker:
                     await asyncio.gather(settling, return_exceptions=True)
             except EngineUnavailableError as error:
                 log.debug("%s", error)
+            except EngineSettingError as error:  # somebody mends it, there or here, and nobody else waits for that
+                log.warning("%s", error)
             except (RPCError, RuntimeError) as error:
                 log.warning("the worker of %s ended and begins again: %s", self._client.address.text, error)
             await self._sources.sleep(PAUSE)

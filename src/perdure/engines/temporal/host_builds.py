@@ -57,21 +57,28 @@ class WorkflowBuilds:
 
     async def _looked(self, client: Client, queue: str, instances: Sequence[Aggregate]) -> HostBuilds:
         found: dict[str, list[Aggregate]] = {}
+        unknown, gone = [], 0
         for each in instances[:MAX_LOOKED]:
             build = await self._build_of(client, each)
             if build is not None:
                 found.setdefault(build, []).append(each)
+            else:
+                gone += 1
         working = await self._working(client, queue)
         builds = [await self._build(client, queue, build, each, working) for build, each in sorted(found.items())]
-        unknown = f"only the newest {MAX_LOOKED} of {len(instances):,} workflows of '{self._name}' were asked about"
-        return HostBuilds(tuple(builds), (unknown,) if len(instances) > MAX_LOOKED else ())
+        if gone:
+            unknown.append(f"{gone:,} instances have no workflow in '{self._name}'")
+        if len(instances) > MAX_LOOKED:
+            told = f"only the newest {MAX_LOOKED} of {len(instances):,} workflows of '{self._name}' were asked about"
+            unknown.append(told)
+        return HostBuilds(tuple(builds), tuple(unknown))
 
     def _workflow(self, instance: Aggregate) -> str:
         state = instance.state
         return workflow_id(instance.id, state.carrier_run if state.carrier == self._name else "")
 
     async def _build_of(self, client: Client, instance: Aggregate) -> str | None:
-        """The build that a workflow is pinned to; None of one that has not begun, or has ended."""
+        """The build that a workflow is pinned to; None of one that the server does not know."""
         try:
             found = await client.get_workflow_handle(self._workflow(instance)).describe(rpc_timeout=ANSWER)
         except RPCError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import Any
@@ -11,12 +12,16 @@ import msgspec
 from perdure.errors import (
     EngineUnavailableError,
     FencedError,
+    InvariantBroken,
     PayloadIntegrityError,
     PayloadTooLargeError,
+    PerdureError,
     QuarantinedError,
     RejectedError,
     Rejection,
     SchemaViolationError,
+    StoreFullError,
+    StoreUnavailableError,
 )
 from perdure.journal import Origin
 from perdure.journal.facts import FACT_CHANGED
@@ -40,6 +45,10 @@ MOST_PASSED_OVER = 2_000
 """Jobs of tenants with enough under way that one pass looks at."""
 PLATFORM = "perdure"
 MISSING = "definition.missing"
+MAX_TOLD = 10_000
+OF_ALL = (FencedError, InvariantBroken, StoreFullError, StoreUnavailableError)
+"""What hinders every notice: the round ends, and whoever began it decides what to do."""
+log = logging.getLogger("perdure")
 
 
 Deliver = Callable[[str, str, str, Id], Awaitable[bool]]
@@ -69,6 +78,7 @@ class Recovery:
         self._others: dict[str, Duties] = {}
         self._deliveries: dict[str, Deliver] = {}
         self._parents: dict[str, Ended] = {}
+        self._told: set[tuple[str, str]] = set()
         self.wake: Callable[[], None] = _nothing
         """Called when there is something to take over or to deliver."""
         self._kernel.hear((e.Escalated, e.StepReady), self._on_due)
@@ -203,7 +213,19 @@ class Recovery:
                         await self._settle(tenant, message_id)
                 except (QuarantinedError, RejectedError, EngineUnavailableError):
                     continue
+                except OF_ALL:
+                    raise
+                except PerdureError as error:
+                    self._tell_waiting(tenant, message_id, error)
         return done
+
+    def _tell_waiting(self, tenant: str, message_id: str, error: PerdureError) -> None:
+        """Said once for each notice: it is tried in every round."""
+        if (tenant, message_id) not in self._told:
+            if len(self._told) >= MAX_TOLD:
+                self._told.clear()
+            self._told.add((tenant, message_id))
+            log.warning("notice '%s' of tenant '%s' waits and is tried again: %s", message_id, tenant, error)
 
     async def _escalate(self, tenant: str, message_id: str, aggregate: Id) -> bool:
         """Start the escalation's verb, once; where there is none, a person completes the escalation's token."""

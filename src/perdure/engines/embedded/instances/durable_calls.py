@@ -14,6 +14,7 @@ from perdure.engines.embedded.instances.instance_changes import InstanceChanges
 from perdure.engines.embedded.instances.instances import Instances
 from perdure.errors import (
     DamagedPayloadError,
+    EngineSettingError,
     EngineUnavailableError,
     InvariantBroken,
     PayloadTooLargeError,
@@ -76,7 +77,7 @@ class DurableCalls:
                 parent=f"step:{carried_as(id_text(id), number, step)}",
             )  # fmt: skip
             await self._instances.start(request, asker, brought=settles, is_pinned=True)
-        except EngineUnavailableError as error:
+        except (EngineUnavailableError, EngineSettingError) as error:
             return await self._unreachable(call, number, verb, message_id, error)
         except (RejectedError, SchemaViolationError, PayloadTooLargeError, DamagedPayloadError) as error:
             code = error.code if isinstance(error, DamagedPayloadError) else STUCK
@@ -86,8 +87,9 @@ class DurableCalls:
         return True
 
     async def _unreachable(
-        self, call: Aggregate, number: int, verb: Verb, message_id: str, error: EngineUnavailableError
-    ) -> bool:
+        self, call: Aggregate, number: int, verb: Verb, message_id: str,
+        error: EngineUnavailableError | EngineSettingError,
+    ) -> bool:  # fmt: skip
         """Count the attempt; a step whose policy waits no longer fails, and what may have begun is cancelled."""
         policy = verb.execution.unreachable
         waited = await self._waits.tried(call.tenant, call.id, number, policy, error)

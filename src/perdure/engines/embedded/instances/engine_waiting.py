@@ -3,7 +3,7 @@
 | state | by | then |
 |---|---|---|
 | not sent | the step was asked for | sent at once |
-| waits | the engine did not answer | a row says since when, how often, and when next; sent again then |
+| waits | the engine did not answer, or refuses us | a row says since when, how often, and when next; sent again then |
 | begun | the engine answered | the row goes with the dispatch |
 | failed | the policy's time is over | the step fails as `engine.unreachable`; what may have begun is cancelled |
 """
@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from perdure.engines.embedded.ports import EngineStore
-from perdure.errors import EngineUnavailableError
+from perdure.errors import EngineSettingError, EngineUnavailableError
 from perdure.processes.ports import EngineWait
 from perdure.sources import SECOND, Id, Micros, Sources
 from perdure.verb_contract import UnreachablePolicy, unreachable_delay
@@ -32,8 +32,9 @@ class EngineWaiting:
         return self._next.get((call, step), 0) <= self._sources.now()
 
     async def tried(
-        self, tenant: str, call: Id, step: int, policy: UnreachablePolicy | None, error: EngineUnavailableError
-    ) -> EngineWait:
+        self, tenant: str, call: Id, step: int, policy: UnreachablePolicy | None,
+        error: EngineUnavailableError | EngineSettingError,
+    ) -> EngineWait:  # fmt: skip
         """Count an attempt that the engine did not answer; the last one is when the policy's time is over."""
         now, known = self._sources.now(), await self._rows.read(call, step)
         tries = known.tries + 1 if known is not None else 1
