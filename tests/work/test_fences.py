@@ -239,3 +239,5 @@ async def test_a_commit_that_waits_for_a_new_lease_is_answered_when_the_process_
         await store.end_renewals()
         with pytest.raises(FencedError):
             await commit
+        with pytest.raises(FencedError):
+            await store.commit(unit)  # what comes later waits for no lease either

@@ -106,7 +106,8 @@ class Store(Erasure):
             self._submit_message(unit, told)
 
     async def end_renewals(self) -> None:
-        """Tell whoever still waits for a new lease that there will be none: the process is about to stop."""
+        """Tell whoever waits for a new lease, now or later, that there will be none: the process is about to stop."""
+        self.renew = None
         renewing = list(self._renewing)
         for each in renewing:
             each.cancel()
